@@ -7,11 +7,13 @@ import { typedArguments } from './argument-types.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
+import type { Visit } from './gate/node-signatures.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
+import { rehearse } from './gate/rehearsal.ts';
 import { neighboursOf } from './neighbours.ts';
 import { askedOf, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
-import { askBy } from './planes/ask.ts';
+import { askBy, askOf } from './planes/ask.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
@@ -43,12 +45,16 @@ export interface CallRequest {
   readonly elicited: { readonly node: string; readonly agreed: boolean } | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
+  /** What its user did with the page of the node that they were shown; absent: the client shows no pages. */
+  readonly visited?: Visit['answer'];
 }
 
 type CallOutcome =
   | { readonly kind: 'answer'; readonly answer: ToolAnswer }
   /** The client must ask its user, and call again. */
   | { readonly kind: 'ask'; readonly question: string; readonly node: string }
+  /** The client must show its user a page, and call again. */
+  | { readonly kind: 'visit'; readonly url: string; readonly message: string; readonly node: string }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
 interface CallsOptions {
@@ -169,7 +175,7 @@ export class Calls {
   ): Promise<CallOutcome> {
     const { principal } = caller;
     const { catalogue, contributed, plane, gate, rate, audit } = this.#options;
-    const { canAsk, signal } = request;
+    const { canAsk, signal, visited } = request;
     await this.#options.confirm(principal);
     const tool = catalogue.get(request.name) ?? contributed().get(request.name);
     if (tool === undefined) throw this.#unknown(request.name);
@@ -183,14 +189,28 @@ export class Calls {
         errors,
       });
     const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
-    const call = { tool, args, principal, node, elicited, canAsk };
+    const waits = (message: string): void => request.progress(0, null, message);
+    const visit = visited === undefined ? {} : { visit: { answer: visited, signal, waits } };
+    const { progress } = request;
+    const show = async (family: Toolset): Promise<readonly Tool[]> => this.#show(family, principal);
+    const context = { args, principal, node, plane, audit, signal, progress, show };
+    // In a fleet each command is signed, also one that is only checked.
+    const tried = async (): Promise<void> =>
+      node.presence === null
+        ? rehearse(
+            async (ask) => tool.run({ ...context, ask, isRehearsal: true }),
+            askOf(node, principal, signal),
+          )
+        : undefined;
+    const call = { tool, args, principal, node, elicited, canAsk, rehearse: tried, ...visit };
     const scope = await gate.admit(call);
-    if (elicited === null) rate.spend(principal.id); // the round that asked the user has been counted
+    if (elicited === null && (visited ?? null) === null) rate.spend(principal.id); // the round that asked the user has been counted
     const reads = scope === 'read' || scope === 'secret_read';
     const problem = reads ? null : audit.problem();
     if (problem !== null) throw new Denial('audit_unavailable', undefined, { problem });
     const verdict = await gate.judge(call, scope);
     if (verdict.kind === 'ask') return { kind: 'ask', question: verdict.question, node: node.target.id };
+    if (verdict.kind === 'visit') return { ...verdict, node: node.target.id };
     // Of an answer that was given: nothing is asked.
     if (reads && Pages.isOurs(args['cursor']))
       return { kind: 'answer', answer: this.#options.pages.next(args['cursor'], askedOf(tool), principal) };
@@ -203,20 +223,7 @@ export class Calls {
     };
     const sending = new Sending({ node, principal, signal, grant, announce });
     const ask = askBy(async (asked) => sending.ask(asked));
-    const { progress } = request;
-    const answer = await tool
-      .run({
-        args,
-        principal,
-        node,
-        plane,
-        audit,
-        signal,
-        progress,
-        ask,
-        show: async (family) => this.#show(family, principal),
-      })
-      .finally(() => sending.end());
+    const answer = await tool.run({ ...context, ask }).finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
     const { value, text, ...rest } = answer;
     const whole: ToolAnswer = {

@@ -42,6 +42,10 @@ export const DENIALS = {
     4423,
     "The place is further away than the node lets a command go, or beyond the vehicle's fence: see distance_m, bound and limit_m. Tell the user; allow_far: true is for whoever asks for just that place.",
   ],
+  needs_sticks: [
+    4424,
+    "In the air this mode needs a pilot's sticks, and no radio is heard: without them the vehicle falls or drifts. Use GUIDED, flight_stop, flight_rtl or flight_land; call again with manual: true only if the user says that a pilot holds a radio.",
+  ],
   not_supported: [5010, 'This node does not support that.'],
   audit_unavailable: [5011, 'The audit cannot be written, so nothing is changed.'],
   rest_down: [5031, 'The node does not answer.'],

@@ -15,8 +15,10 @@ import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
 import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
+import { NodeSignatures } from './gate/node-signatures.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
+import { WayDown } from './gate/way-down.ts';
 import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
@@ -121,6 +123,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     now: steady,
     log,
   });
+  const wayDown = new WayDown({ launched, now: steady });
   let contributed = contributedTools([]);
   const contributions = new Contributions({
     nodes: watched,
@@ -145,7 +148,14 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     catalogue: compileCatalogue(),
     contributed: () => contributed,
     plane,
-    gate: new Gate({ operator: operatorFiles(env), flight, now: steady, log }),
+    gate: new Gate({
+      operator: operatorFiles(env),
+      flight,
+      wayDown,
+      signatures: new NodeSignatures(),
+      now: steady,
+      log,
+    }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
     confirm: async (principal) => bearer.confirm(principal),
@@ -215,6 +225,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
       { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
+      { name: 'way down', start: () => wayDown.start(), stop: () => wayDown.stop() },
       ...(await discovery()),
       ...(await open()),
     ],

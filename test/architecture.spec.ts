@@ -58,7 +58,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['first-boot', 'process', 'routes', 'update'],
     ['machine-work.ts'],
     ['audit', 'fleet', 'http', 'tiles', 'video'],
-    ['hub-api', 'rpc'],
+    ['hub-api', 'reports', 'rpc'],
     ['media'],
   ],
   'front/control': [

@@ -44,6 +44,7 @@ export function personWords(error: ApiError, flags: ReadonlySet<string>): string
     text = `The vehicle is armed, or its state is unknown. ${flags.has('force') ? 'Land it if it flies and disarm it, or repeat with --force if you are sure.' : 'Land it if it flies, and disarm it first.'}`;
   if (flags.has('force')) text = text.replace('Repeat with force ', 'Repeat with --force ');
   if (flags.has('allow-far')) text = text.replace('allow_far: true', '--allow-far');
+  if (flags.has('manual')) text = text.replace('Say manual: true', 'Repeat with --manual');
   if (flags.has('stop-hotspot')) text = text.replace('stop_hotspot', '--stop-hotspot');
   return text;
 }

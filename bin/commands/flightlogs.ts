@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
+import { reportLines } from '../../shared/reports/report-lines.ts';
 import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
 import { tableOf } from '../cli/table.ts';
 import FlightLogsGetCommand from './flightlogs/get.ts';
-import { reportLines } from './flightlogs/report-lines.ts';
 
 export default {
   'flightlogs:list': requestCommand('GET /api/flight-logs', {

@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core';
+import { reportLines } from '../../shared/reports/report-lines.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand } from '../cli/request-command.ts';
 import { saveStream } from '../cli/save-stream.ts';
 import { tableOf } from '../cli/table.ts';
-import { reportLines } from './flightlogs/report-lines.ts';
 
 const NAME = Args.string({ description: 'its name in the list', required: true });
 

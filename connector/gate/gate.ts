@@ -19,8 +19,10 @@ import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
-import { bind } from './call-hash.ts';
+import { type BoundCall, bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
+import type { NodeSignatures, Visit } from './node-signatures.ts';
+import { forgotten, type WayDown } from './way-down.ts';
 
 /**
  * Whether a call may happen (docs/contract/connector.md). All other checks come before the confirmation, and a confirmation is used up
@@ -28,6 +30,8 @@ import type { FlightSafety } from './flight-safety.ts';
  */
 
 const SHOWN_CHARS = 1000;
+/** More calls than people sign within the minute in which a signature holds. */
+const MAX_TOLD = 256;
 
 export interface GateCall {
   readonly tool: Tool;
@@ -38,6 +42,10 @@ export interface GateCall {
   readonly elicited: boolean | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
+  /** How the client shows its user a page; absent: it cannot. */
+  readonly visit?: Visit;
+  /** Asks the node what it would say to the call. @throws Denial what it would refuse */
+  readonly rehearse?: () => Promise<void>;
 }
 
 /** The confirmation of one call. */
@@ -58,11 +66,16 @@ export interface Grant {
 export type Verdict =
   | { readonly kind: 'pass'; readonly scope: Scope; readonly grant: Grant }
   /** Only a confirmation by the client's user is missing. */
-  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
+  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string }
+  /** Only a signature on a page of the node is missing. */
+  | { readonly kind: 'visit'; readonly scope: Scope; readonly url: string; readonly message: string };
 
 interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
+  /** Absent: nobody signs at a node. */
+  readonly signatures?: NodeSignatures;
+  readonly wayDown: WayDown;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -70,6 +83,8 @@ interface GateOptions {
 
 export class Gate {
   readonly #options: GateOptions;
+  /** The codes that were told last, by caller and call. */
+  readonly #told = new Map<string, string>();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -116,13 +131,17 @@ export class Gate {
 
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
-    return this.#byPerson(call, 'flight');
+    const verdict = await this.#byPerson(call, 'flight');
+    return verdict.kind === 'pass'
+      ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) }
+      : verdict;
   }
 
-  /** By a signature, or by whoever stands by. */
+  /** By a signature, or by whoever stands by. @throws Denial confirm_required, operator_present_stale */
   async #byPerson(call: GateCall, scope: 'admin' | 'flight'): Promise<Verdict> {
-    if (call.args['confirm_id'] !== undefined) return this.#signed(call, scope);
-    if (call.tool.signed?.(call.args) === true) throw await this.#unsigned(call, 'confirm_required');
+    const code = this.#codeOf(call);
+    if (code !== null) return this.#signed(call, scope, code);
+    if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, scope, 'confirm_required');
     if (this.#operatorPresent())
       return pass(scope, 'presence', async () => {
         const { tool, node, args } = call;
@@ -134,6 +153,7 @@ export class Gate {
         });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
+    if (scope === 'flight' && (await this.#options.wayDown.covers(call))) return pass(scope, 'way_down');
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
       const { now } = this.#options;
@@ -144,7 +164,7 @@ export class Gate {
       };
       return pass(scope, 'presence', stale, undefined, pilot);
     }
-    throw await this.#unsigned(call, 'operator_present_stale');
+    return this.#unsigned(call, scope, 'operator_present_stale');
   }
 
   async #destructive(call: GateCall): Promise<Verdict> {
@@ -153,8 +173,9 @@ export class Gate {
     if (tool.phrase === undefined ? classOf(tool) === 'destructive' : args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
-    if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
-    return this.#signed(call, 'destructive');
+    const code = this.#codeOf(call);
+    if (code === null) return this.#unsigned(call, 'destructive', 'confirm_required');
+    return this.#signed(call, 'destructive', code);
   }
 
   #operatorPresent(): boolean {
@@ -167,16 +188,34 @@ export class Gate {
     }
   }
 
-  #signed({ tool, args, node }: GateCall, scope: Scope): Verdict {
+  /** The code that the call brings; else the one that this caller was told for this call, once a person has signed it. */
+  #codeOf(call: GateCall): string | null {
+    const given = call.args['confirm_id'];
+    if (given !== undefined) return String(given).toUpperCase();
+    const bound = boundOf(call);
+    const code = this.#told.get(callerOf(call, bound));
+    if (code === undefined) return null;
+    try {
+      return isSigned(this.#options.operator, { code, ...bound }, bootTime()) ? code : null;
+    } catch (error) {
+      this.#options.log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
+      return null;
+    }
+  }
+
+  #tell(key: string, code: string): void {
+    this.#told.delete(key); // the map keeps the order of use
+    this.#told.set(key, code);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > MAX_TOLD && oldest !== undefined) this.#told.delete(oldest);
+  }
+
+  #signed(call: GateCall, scope: Scope, code: string): Verdict {
     const { operator, log } = this.#options;
-    const code = String(args['confirm_id']).toUpperCase();
+    const bound = boundOf(call);
     const check = (): void => {
       try {
-        if (
-          CODE_PATTERN.test(code) &&
-          isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())
-        )
-          return;
+        if (CODE_PATTERN.test(code) && isSigned(operator, { code, ...bound }, bootTime())) return;
       } catch (error) {
         log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
       }
@@ -207,20 +246,45 @@ export class Gate {
     );
   }
 
-  /** The refusal, with a code under which a person may sign the call. */
-  async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
-    const { tool, args, node } = call;
-    const bound = bind(tool.name, node.target.id, args);
+  /**
+   * A page of the node where a person signs, if client and node can; else the refusal, with a code under which a person may sign the
+   * call in a terminal.
+   */
+  async #unsigned(
+    call: GateCall,
+    scope: Scope,
+    reason: 'operator_present_stale' | 'confirm_required',
+  ): Promise<Verdict> {
+    const { tool, args, node, principal, visit } = call;
+    const bound = boundOf(call);
+    // Nobody is asked to sign what the node would refuse.
+    if ((visit?.answer ?? null) === null) await call.rehearse?.();
+    const { operator, signatures } = this.#options;
+    const atNode =
+      visit === undefined || signatures === undefined
+        ? null
+        : await signatures.judge({ ...call, bound }, visit, async () => (await summaryOf(call)).summary);
+    if (atNode?.kind === 'visit') return { ...atNode, scope };
+    if (atNode?.kind === 'signed') return pass(scope, 'signature', atNode.take);
+    const isFleet = node.presence !== null;
+    const requests = isFleet ? tool.requests?.(args, { node, principal }) : undefined;
     const code = await fileCall(
-      this.#options.operator,
-      { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
+      operator,
+      {
+        ...bound,
+        args: maskArguments(args),
+        ...(await summaryOf(call)),
+        fleet: isFleet,
+        ...(requests === undefined ? {} : { requests }),
+      },
       bootTime(),
     );
-    const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
-    return new Denial(
+    this.#tell(callerOf(call, bound), code);
+    const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the same call.`;
+    throw new Denial(
       reason,
       reason === 'operator_present_stale'
-        ? `No operator is present. A person must keep \`svc operator hold\` running, or: ${how}`
+        ? `No operator is present.${forgotten(call)} A person must keep \`svc operator hold\` running, or: ${how}`
         : how,
       { confirm_id: code },
     );
@@ -262,11 +326,20 @@ function cut(text: string): string {
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
+function callerOf({ principal }: GateCall, { tool, node, argsHash }: BoundCall): string {
+  return JSON.stringify([principal.deviceId, principal.id, tool, node, argsHash]);
+}
+
+/** What a signature over the call covers. @throws Denial */
+function boundOf({ tool, args, node, principal }: GateCall): ReturnType<typeof bind> {
+  return bind(tool.name, node.target.id, tool.bound?.(args, { node, principal }) ?? args);
+}
+
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either; or that of the node */
 async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: await tool.summary(args, askOf(node, principal)) };
+    return { summary: await tool.summary(args, askOf(node, principal), { node, principal }) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -71,7 +71,6 @@ function toolOf(id: string, entry: JsonObject): Tool | null {
       properties: properties as Readonly<Record<string, JsonSchema>>,
       ...(required.length === 0 ? {} : { required }),
     },
-    output: { type: 'object' },
     idempotent: false,
     destroys: true,
     openWorld: true,

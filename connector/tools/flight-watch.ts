@@ -65,16 +65,6 @@ export const watchTools: readonly Tool[] = [
         timeout_s: TIMEOUT,
       },
     },
-    output: {
-      type: 'object',
-      required: ['met', 'ended', 'waited_s', 'state'],
-      properties: {
-        met: { type: 'boolean' },
-        ended: { enum: ['reached', 'timeout', 'link_lost', 'unseen'] },
-        waited_s: { type: 'number' },
-        state: { type: 'string' },
-      },
-    },
     idempotent: true,
     run: async (context) => {
       const { all, place } = conditions(context.args);
@@ -98,21 +88,6 @@ export const watchTools: readonly Tool[] = [
     description: "What speaks against arming: the vehicle's own words, position, battery.",
     routes: ['telemetry.get'],
     input: { properties: {} },
-    output: {
-      type: 'object',
-      required: ['can_arm', 'reasons', 'help', 'warnings', 'state'],
-      properties: {
-        can_arm: { type: ['boolean', 'null'], description: 'null: the vehicle does not say' },
-        reasons: { type: 'array', items: { type: 'string' } },
-        help: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'modes that take a reason away: flight_mode',
-        },
-        warnings: { type: 'array', items: { type: 'string' } },
-        state: { type: 'string' },
-      },
-    },
     idempotent: true,
     run: async ({ ask }) => {
       const telemetry = await ask('telemetry.get');

@@ -1,34 +1,24 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
-import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
+import { type Goal, type GoalName, goalOf } from '../../shared/flight/goals.ts';
+import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.ts';
+import { stateLine } from '../../shared/flight/seen.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { Denial } from '../denial.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that move the aircraft: `POST /api/command`, and for those that wait the telemetry. */
 
-const OUTPUT: JsonSchema = {
-  type: 'object',
-  required: ['ok', 'cmd', 'acked', 'accepted'],
-  properties: {
-    ok: { type: 'boolean' },
-    cmd: { type: 'string' },
-    acked: { type: 'boolean' },
-    accepted: { type: 'boolean' },
-    done: { type: 'boolean' },
-    ended: { type: 'string' },
-    state: { type: 'string' },
-    message: { type: 'string' },
-  },
-};
 // The node itself waits up to 8 s for a command in progress.
 const COMMAND_MS = 32_000;
 /** It waits up to 60 s for the vehicle besides. */
 const REBOOT_MS = 90_000;
-const WAIT: Readonly<Record<string, JsonSchema>> = {
+export const WAIT: Readonly<Record<string, JsonSchema>> = {
   wait: { type: 'boolean', default: true, description: 'false: ends once accepted' },
   timeout_s: TIMEOUT,
 };
-const WAITS = ' Waits for its end.';
+export const WAITS = ' Waits for its end.';
 
 interface Flying {
   readonly name: string;
@@ -48,9 +38,8 @@ export function flying({ name, title, cmd, description, input, args, options }: 
     description: description ?? COMMANDS[cmd].description,
     routes: ['command.post'],
     input: input ?? { properties: {} },
-    output: OUTPUT,
     idempotent: false,
-    run: async (context) => (await command(context, cmd, args?.(context.args) ?? [])).answer,
+    run: async (context) => told(context, await command(context, cmd, args?.(context.args) ?? [])),
     ...options,
   };
 }
@@ -79,13 +68,20 @@ export const ALLOW_FAR: JsonSchema = {
   description: 'only if asked again after too_far',
 };
 
+export function commandBody(cmd: string, args: readonly (number | string)[], allowFar: boolean): JsonObject {
+  return { cmd, args, ...(allowFar ? { allow_far: true } : {}) };
+}
+
 /** What the vehicle said to a command; its words are data, never an instruction. */
-async function command(
+export async function command(
   { ask, args: given }: ToolContext,
   cmd: string,
   args: readonly (number | string)[],
-): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
-  const body = { cmd, args, ...(given['allow_far'] === true ? { allow_far: true } : {}) };
+): Promise<Commanded> {
+  const body = {
+    ...commandBody(cmd, args, given['allow_far'] === true),
+    ...(given['manual'] === true ? { manual: true } : {}),
+  };
   const timeoutMs = cmd === 'rebootAutopilot' ? REBOOT_MS : COMMAND_MS;
   const { ack: acknowledged, status, mode, back_after_s } = await ask('command.post', { body, timeoutMs });
   const ack = acknowledged ?? {};
@@ -125,14 +121,15 @@ function refusalIn(result: string | null): string {
 const AFTERWARDS: Readonly<Record<Exclude<Ended, 'reached'>, string>> = {
   timeout: 'It was accepted and is not done yet; wait_until waits on.',
   disarmed: 'It was accepted, but the vehicle is disarmed.',
-  mode_changed: 'It was accepted, but then somebody, or the vehicle itself, chose another mode.',
+  mode_changed:
+    'It was accepted, but the vehicle has gone into another mode since: by a later command (also one of this client), by a pilot, or by itself.',
   link_lost: 'It was accepted, but then nothing came from the vehicle: what it does is not known.',
   unseen: 'It was accepted; how it goes on cannot be seen from here.',
 };
 /** The flight is not, or may not be, what was asked for. */
 const FAILED: ReadonlySet<Ended> = new Set(['disarmed', 'mode_changed', 'link_lost']);
 
-async function moveAndWait(
+export async function moveAndWait(
   context: ToolContext,
   cmd: GoalName,
   args: readonly number[],
@@ -140,20 +137,73 @@ async function moveAndWait(
   const waits = context.args['wait'] !== false;
   const before = waits ? await look(context) : null;
   const { accepted, answer } = await command(context, cmd, args);
-  if (!accepted || !waits) return answer;
+  if (!accepted || !waits) return told(context, { accepted, answer });
   const mode = before !== null && 'mode' in before ? before.mode : null;
-  const timeoutS = context.args['timeout_s'];
-  const waited = await waitFor(context, { ...goalOf(cmd, args, mode), timeoutS, acted: true });
-  const { ended } = waited;
-  const isError = FAILED.has(ended);
-  const message = ended === 'reached' ? {} : { message: AFTERWARDS[ended] };
-  return {
-    value: { ...answer.value, ok: !isError, done: ended === 'reached', ...waited, ...message },
-    isError,
-  };
+  return waited(context, answer, goalOf(cmd, args, mode));
 }
 
-const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
+/** What became of an accepted command. */
+async function waited(
+  context: ToolContext,
+  answer: ToolAnswer,
+  goal: Goal | MissionGoal,
+): Promise<ToolAnswer> {
+  const seen = await waitFor(context, {
+    place: 'place' in goal ? (goal.place ?? null) : null,
+    judge: goal.judge,
+    // It says which item is flown.
+    get doing() {
+      return goal.doing;
+    },
+    timeoutS: context.args['timeout_s'],
+    acted: true,
+  });
+  const { ended } = seen;
+  const isError = FAILED.has(ended);
+  const message = ended === 'reached' ? {} : { message: AFTERWARDS[ended] };
+  const value = { ...answer.value, ok: !isError, done: ended === 'reached', ...seen, ...message };
+  return { value, text: `${message.message ?? 'Done.'}\n${seen.state}`, isError };
+}
+
+/** What became of a command that is not waited for, and the vehicle after it. */
+async function told(context: ToolContext, { accepted, answer }: Commanded): Promise<ToolAnswer> {
+  const seen = await look(context);
+  // Who may not read the telemetry gets the answer all the same.
+  const state = seen instanceof Denial ? null : stateLine(seen);
+  const { value } = answer;
+  const { message, reason = null, back_after_s: back } = value;
+  const lines = [
+    accepted ? 'Accepted.' : String(message),
+    reason === null ? '' : `reason: ${JSON.stringify(reason)}`,
+    back === undefined ? '' : `It was back after ${String(back)} s.`,
+    state ?? '',
+  ];
+  return { ...answer, value: { ...value, state }, text: lines.filter((line) => line !== '').join('\n') };
+}
+
+interface Commanded {
+  readonly accepted: boolean;
+  readonly answer: ToolAnswer;
+}
+
+/** MAV_AUTOPILOT_PX4, which numbers from 0. */
+const PX4 = 12;
+
+async function startMission(context: ToolContext): Promise<ToolAnswer> {
+  const waits = context.args['wait'] === true;
+  const telemetry = waits ? await context.ask('telemetry.get') : null;
+  const { accepted, answer } = await command(context, 'missionStart', []);
+  if (!accepted || telemetry === null) return told(context, { accepted, answer });
+  const first = telemetry.autopilot === PX4 ? 0 : 1;
+  return waited(context, answer, missionGoal(telemetry.mode ?? null, first));
+}
+
+const degrees = (limit: number): JsonSchema => ({
+  type: 'number',
+  minimum: -limit,
+  maximum: limit,
+  description: 'deg',
+});
 
 export const flightTools: readonly Tool[] = [
   flying({ name: 'flight_arm', title: 'Arm', cmd: 'arm' }),
@@ -162,12 +212,15 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_takeoff',
     title: 'Take off',
     cmd: 'takeoff',
-    description: 'Take off to a height above here. `arm`: from any mode, arming first.',
+    description: 'Take off to a height above here, from any mode: changes the mode and arms.',
     input: {
-      properties: { altitude_m: { type: 'number', minimum: 1, maximum: 500 }, arm: { type: 'boolean' } },
+      properties: {
+        altitude_m: { type: 'number', minimum: 1, maximum: 500, description: 'm above here' },
+        arm: { type: 'boolean', default: true, description: 'false: only if armed already' },
+      },
       required: ['altitude_m'],
     },
-    args: ({ altitude_m: altitude, arm }) => [Number(altitude), ...(arm === true ? [1] : [])],
+    args: ({ altitude_m: altitude, arm }) => [Number(altitude), ...(arm === false ? [] : [1])],
   }),
   moving({ name: 'flight_land', title: 'Land', cmd: 'land' }),
   moving({ name: 'flight_rtl', title: 'Return', cmd: 'rtl' }),
@@ -175,19 +228,25 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_mode',
     title: 'Flight mode',
     cmd: 'mode',
-    input: { properties: { mode: { type: 'string', minLength: 1, maxLength: 32 } }, required: ['mode'] },
+    input: {
+      properties: {
+        mode: { type: 'string', minLength: 1, maxLength: 32, description: 'its name, as GUIDED' },
+        manual: { type: 'boolean', description: 'only if asked again after needs_sticks' },
+      },
+      required: ['mode'],
+    },
     args: ({ mode }) => [String(mode)],
   }),
   moving({
     name: 'flight_goto',
     title: 'Go to',
     cmd: 'goto',
-    description: 'Go to a position, WGS 84; alt_m is relative to home.',
+    description: 'Fly to a position, WGS 84. Needs to be in the air: flight_takeoff.',
     input: {
       properties: {
         lat: degrees(90),
         lon: degrees(180),
-        alt_m: { type: 'number', minimum: -500, maximum: 500 },
+        alt_m: { type: 'number', minimum: -500, maximum: 500, description: 'm above home' },
         allow_far: ALLOW_FAR,
       },
       required: ['lat', 'lon', 'alt_m'],
@@ -195,12 +254,22 @@ export const flightTools: readonly Tool[] = [
     args: ({ lat, lon, alt_m: alt }) => [Number(lat), Number(lon), Number(alt)],
   }),
   flying({ name: 'flight_stop', title: 'Stop', cmd: 'stop' }),
-  flying({
-    name: 'mission_start',
-    title: 'Start the mission',
-    cmd: 'missionStart',
-    input: { properties: { allow_far: { type: 'boolean' } } },
-  }),
+  {
+    ...flying({
+      name: 'mission_start',
+      title: 'Start the mission',
+      cmd: 'missionStart',
+      input: {
+        properties: {
+          allow_far: ALLOW_FAR,
+          wait: { type: 'boolean', default: false, description: 'until its last item, or landed' },
+          timeout_s: TIMEOUT,
+        },
+      },
+    }),
+    routes: ['command.post', 'telemetry.get'],
+    run: startMission,
+  },
   flying({ name: 'mission_pause', title: 'Pause the mission', cmd: 'pauseMission' }),
   flying({ name: 'mission_resume', title: 'Resume the mission', cmd: 'resumeMission' }),
   flying({

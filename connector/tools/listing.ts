@@ -112,13 +112,11 @@ function changes(tool: Tool): boolean {
   return scope !== 'read' && scope !== 'secret_read';
 }
 
-/** Only the confirmations that the gate would look at. */
+/** A signature needs no argument: the call is repeated as it was. */
 function confirms(tool: Tool): Readonly<Record<string, JsonSchema>> {
-  if (!asksPerson(tool)) return {};
-  return {
-    ...(tool.phrase === undefined ? {} : { confirm: { type: 'string', description: 'the words' } }),
-    confirm_id: { type: 'string', description: 'code of a signature' },
-  };
+  return asksPerson(tool) && tool.phrase !== undefined
+    ? { confirm: { type: 'string', description: 'the words' } }
+    : {};
 }
 
 function asksPerson(tool: Tool): boolean {

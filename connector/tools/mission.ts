@@ -2,10 +2,11 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
-import { type ReachFacts, reachText } from '../../shared/mission/reach.ts';
+import { FIGURE_KINDS, patternItems } from '../../shared/mission/patterns/from-figures.ts';
+import { reachText } from '../../shared/mission/reach.ts';
+import { plainDocument } from '../../shared/mission/spoken-items.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { warningText } from '../../shared/mission/warning.ts';
-import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import {
   type FirstItem,
@@ -15,7 +16,8 @@ import {
   type MissionPart,
 } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
-import type { Ask, Told } from '../planes/ask.ts';
+import type { Ask } from '../planes/ask.ts';
+import { knownOf, listIn } from '../reach-facts.ts';
 import { asRecord, rowOf } from '../rows.ts';
 import { flying } from './flight.ts';
 import type { Arguments, Tool } from './tool.ts';
@@ -26,18 +28,9 @@ const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'm
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGC plan.',
+    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers or names (waypoint), as mission_read shows; frame 3: m above home. Or a QGC plan, or what mission_build answers.',
 };
-const SUMMARY: JsonSchema = {
-  type: 'object',
-  required: ['summary', 'count', 'warnings'],
-  properties: {
-    summary: { type: 'string' },
-    count: { type: 'integer' },
-    warnings: { type: 'array', items: { type: 'string' } },
-    items: { type: 'array', items: { type: 'object' } },
-  },
-};
+const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
 /** A survey of 700 items would fill a model's context. */
 const ITEMS_SHOWN = 50;
 
@@ -45,10 +38,25 @@ function partOf({ part }: Arguments): MissionPart {
   return MISSION_PARTS.find((each) => each === part) ?? 'mission';
 }
 
+/** In numbers. @throws ApiError E_INVALID_VALUE for a pattern that cannot be made */
+function documentOf(args: Arguments): JsonObject {
+  return plainDocument(asRecord(args['document']));
+}
+
+/** What would be sent, for its class; what cannot be read is refused later. */
+function readable(args: Arguments): JsonObject {
+  try {
+    return documentOf(args);
+  } catch (error) {
+    if (error instanceof ApiError) return {};
+    throw error;
+  }
+}
+
 /** @param first as `firstOf` gives it @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
 function readingOf(args: Arguments, first: FirstItem | null): Reading {
   const part = partOf(args);
-  const document = asRecord(args['document']);
+  const document = documentOf(args);
   if (document['fileType'] !== 'Plan' && !Array.isArray(document['items']))
     throw new ApiError('E_INVALID_VALUE', 'document has neither items nor a plan.');
   const reading = itemsIn(document, part, first);
@@ -59,41 +67,6 @@ function readingOf(args: Arguments, first: FirstItem | null): Reading {
 /** The vehicle's number of a mission's first item; null: not known. @throws Denial */
 async function firstOf(ask: Ask): Promise<FirstItem | null> {
   return firstItemOf((await ask('telemetry.get')).autopilot);
-}
-
-/** The list, where no other format was asked for. */
-function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never>) {
-  return 'items' in answer ? answer : null;
-}
-
-/** MAV_AUTOPILOT_PX4 */
-const PX4 = 12;
-/** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
-async function knownOf(ask: Ask): Promise<ReachFacts> {
-  const told = async <K extends RowId>(route: K): Promise<Told<K> | Record<string, never>> =>
-    ask(route).catch((error: unknown) => {
-      if (error instanceof Denial) return {};
-      throw error;
-    });
-  const { home, position, autopilot } = await told('telemetry.get');
-  const { params = {} } = await told('params.get');
-  const { items: fence = null } = listIn(await told('fence.get')) ?? {};
-  const place = placeOf(home);
-  return {
-    maxM: 0,
-    here: placeOf(position),
-    home: place === null ? null : { ...place, alt: home?.alt_msl ?? null },
-    px4: autopilot === PX4,
-    param: (name) => params[name] ?? null,
-    fence,
-  };
-}
-
-function placeOf(
-  told: { readonly lat?: number | null; readonly lon?: number | null } = {},
-): ReachFacts['here'] {
-  const { lat = null, lon = null } = told;
-  return lat === null || lon === null ? null : { lat, lon };
 }
 
 /** What a list would do, for the person who allows it: how far it goes, what can cost the vehicle, the rest. */
@@ -123,7 +96,6 @@ export const missionTools: readonly Tool[] = [
         refresh: { type: 'boolean', description: 'from the vehicle, not a cache' },
       },
     },
-    output: SUMMARY,
     idempotent: true,
     run: async ({ ask, args }) => {
       const route = routeOf('get', args);
@@ -154,22 +126,68 @@ export const missionTools: readonly Tool[] = [
       properties: { part: PART, document: { type: 'object', description: 'as for mission_upload' } },
       required: ['document'],
     },
-    output: SUMMARY,
     idempotent: true,
     run: async ({ ask, args }) => {
       const first = await firstOf(ask);
-      try {
-        const { items, warnings } = readingOf(args, first);
-        const value = {
-          summary: await summedUp(args, items, ask),
-          count: items.length,
-          warnings: [...warnings, ...warningsOf(items)].map(warningText),
-        };
-        return { value };
-      } catch (error) {
-        if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
-        throw error;
-      }
+      const { items, warnings } = understood(() => readingOf(args, first));
+      const value = {
+        summary: await summedUp(args, items, ask),
+        count: items.length,
+        warnings: [...warnings, ...warningsOf(items)].map(warningText),
+      };
+      return { value };
+    },
+  },
+  {
+    name: 'mission_build',
+    title: 'Build a mission',
+    description: 'Makes takeoff, pattern and return of a few figures, for mission_upload. Sends nothing.',
+    toolset: 'mission',
+    routes: ['telemetry.get', 'params.get', 'fence.get'],
+    input: {
+      properties: {
+        kind: { type: 'string', enum: [...FIGURE_KINDS] },
+        corners: {
+          type: 'array',
+          items: { type: 'object', properties: { lat: degrees(90), lon: degrees(180) } },
+          maxItems: 400,
+          description: 'outline, or line of a corridor',
+        },
+        lat: { ...degrees(90), description: 'centre' },
+        lon: degrees(180),
+        radius_m: { type: 'number', description: 'of orbit, tower' },
+        altitude_m: { type: 'number', description: 'above home' },
+        spacing_m: { type: 'number', description: 'of lines, layers' },
+        photo_every_m: { type: 'number', description: '0: none' },
+        heading_deg: { type: 'number', description: 'of lines' },
+        width_m: { type: 'number', description: 'corridor' },
+        distance_m: { type: 'number', description: 'from the tower' },
+        top_m: { type: 'number', description: 'above home' },
+        bottom_m: { type: 'number', description: 'above home' },
+        turns: { type: 'number' },
+        clockwise: { type: 'boolean' },
+        speed_m_s: { type: 'number' },
+        end: { type: 'string', enum: ['return', 'land', 'stay'], default: 'return' },
+      },
+      required: ['kind'],
+    },
+    idempotent: true,
+    run: async ({ ask, args: { cursor: _cursor, node: _node, ...pattern } }) => {
+      const first = await firstOf(ask);
+      const document = { pattern };
+      const { photos, distance } = understood(() => patternItems(pattern));
+      const { items, warnings: odd } = understood(() => readingOf({ document }, first));
+      const summary = await summedUp({ document }, items, ask);
+      const warnings = [...odd, ...warningsOf(items)].map(warningText);
+      const far = Math.round(distance);
+      const text = [
+        `${items.length} items, ${far} m in the pattern, ${photos === 0 ? 'no photos' : `about ${photos} photos`}.`,
+        summary,
+        ...warnings,
+        `mission_upload with document ${JSON.stringify(document)} writes it.`,
+      ];
+      const value = { document, summary, count: items.length, distance_m: far, photos, warnings };
+      return { value, text: text.join('\n') };
     },
   },
   {
@@ -182,9 +200,8 @@ export const missionTools: readonly Tool[] = [
       properties: { part: PART, document: DOCUMENT, allow_far: { type: 'boolean' } },
       required: ['document'],
     },
-    output: SUMMARY,
     idempotent: true,
-    request: ({ document }) => ({ params: {}, body: document }),
+    request: (args) => ({ params: {}, body: readable(args) }),
     // It may be larger than the one that the vehicle has, or empty.
     signed: (args) => partOf(args) === 'fence',
     summary: async (args, ask) => summedUp(args, readingOf(args, await firstOf(ask)).items, ask),
@@ -192,7 +209,7 @@ export const missionTools: readonly Tool[] = [
       const route = routeOf('put', args);
       const { items = [], warnings: told = [] } = await ask(route, {
         query: { allow_far: args['allow_far'] === true },
-        body: args['document'],
+        body: understood(() => documentOf(args)),
         timeoutMs: rowOf(route).limits.timeoutMs + 2000,
       });
       const warnings = told.map(warningText);
@@ -206,7 +223,6 @@ export const missionTools: readonly Tool[] = [
     toolset: 'mission',
     routes: ['mission.delete', 'rally.delete'],
     input: { properties: { part: { type: 'string', enum: ['mission', 'rally'], default: 'mission' } } },
-    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
     idempotent: true,
     run: async ({ ask, args }) => clear(ask, routeOf('delete', args)),
   },
@@ -217,7 +233,6 @@ export const missionTools: readonly Tool[] = [
     toolset: 'mission',
     routes: ['fence.delete'],
     input: { properties: {} },
-    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
     idempotent: true,
     phrase: 'REMOVE THE FENCE',
     run: async ({ ask }) => clear(ask, 'fence.delete'),
@@ -234,6 +249,16 @@ export const missionTools: readonly Tool[] = [
     options: { toolset: 'mission' },
   }),
 ];
+
+/** @throws Denial invalid_arguments for what cannot be read */
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
+    throw error;
+  }
+}
 
 async function clear(ask: Ask, route: `${MissionPart}.delete`): Promise<{ readonly value: JsonObject }> {
   const timeoutMs = rowOf(route).limits.timeoutMs + 2000;

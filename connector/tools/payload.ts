@@ -13,6 +13,7 @@ const HEADS: readonly Head[] = [
   { name: 'flight_orbit', title: 'Orbit', cmd: 'orbit' },
   { name: 'camera_roi', title: 'Look at a place', cmd: 'roi' },
   { name: 'camera_roi_clear', title: 'Look ahead', cmd: 'roiClear' },
+  { name: 'camera_photo', title: 'Take a photo', cmd: 'photo' },
   { name: 'gimbal_point', title: 'Point the gimbal', cmd: 'gimbal' },
   { name: 'payload_servo', title: 'Servo', cmd: 'servo' },
   { name: 'payload_relay', title: 'Relay', cmd: 'relay' },

@@ -1,5 +1,6 @@
 import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
+import type { SignedRequest } from '../../shared/operator/signed-confirm.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
@@ -27,6 +28,8 @@ export interface ToolContext {
   /** @param done 0 to `total`, or any growing number */
   readonly progress: (done: number, total: number | null, message: string) => void;
   readonly ask: Ask;
+  /** True: nobody has approved it; what it asks is only checked. */
+  readonly isRehearsal?: boolean;
   /** Lists a family of tools for this caller from now on. @returns those that it may use */
   readonly show: (family: Toolset) => Promise<readonly Tool[]>;
 }
@@ -44,6 +47,9 @@ interface ToolImage {
   readonly data: Buffer;
   readonly mimeType: string;
 }
+
+/** Whose call it is, and for which node. */
+export type CallOf = Pick<ToolContext, 'principal' | 'node'>;
 
 export interface ToolAnswer {
   /** An object: the structured content, whole. */
@@ -94,9 +100,13 @@ export interface Tool {
   /** True if it says nothing where there is one node only. */
   readonly ofFleet?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
-  readonly summary?: (args: Arguments, ask: Ask) => string | Promise<string>;
+  readonly summary?: (args: Arguments, ask: Ask, call: CallOf) => string | Promise<string>;
+  /** What a signature covers where the arguments only name it: the arguments, and that. @throws Denial */
+  readonly bound?: (args: Arguments, call: CallOf) => JsonObject;
   /** Whether these arguments want a signature over the call itself: nobody who stands by allows them. */
   readonly signed?: (args: Arguments) => boolean;
+  /** The writes that it consists of, in their order, where they are known before: a person signs them at once. @throws Denial */
+  readonly requests?: (args: Arguments, call: CallOf) => readonly SignedRequest[];
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Goal, GoalEnd } from '../../shared/flight/goals.ts';
-import { type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
+import type { GoalEnd } from '../../shared/flight/goals.ts';
+import { type MissionGoal, missionIn, type SeenMission } from '../../shared/flight/mission-goal.ts';
+import { type Place, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial, type Reason } from '../denial.ts';
 import type { ToolContext } from './tool.ts';
@@ -17,6 +18,7 @@ export const TIMEOUT: JsonSchema = {
   minimum: 1,
   maximum: 600,
   default: USUAL_S,
+  description: 's',
 };
 
 const POLL_MS = 500;
@@ -29,7 +31,12 @@ const PASSING: ReadonlySet<Reason> = new Set(['rest_down', 'fc_unreachable', 'ra
 /** Why a wait ended; `unseen`: the caller may not read the telemetry. */
 export type Ended = GoalEnd | 'timeout' | 'link_lost' | 'unseen';
 
-interface WaitRequest extends Goal {
+export type Watched = SeenVehicle & { readonly mission: SeenMission };
+
+/** A goal; what it is `doing` may change. */
+interface WaitRequest extends MissionGoal {
+  /** Where it goes to, for the last state line. */
+  readonly place?: Place | null;
   readonly timeoutS: unknown;
   /** Whether the vehicle was told something, which a cancelled wait does not take back. */
   readonly acted: boolean;
@@ -45,12 +52,10 @@ interface Waited {
 }
 
 /** The vehicle now, or why it cannot be seen. @throws Denial cancelled */
-export async function look({
-  ask,
-  signal,
-}: Pick<ToolContext, 'ask' | 'signal'>): Promise<SeenVehicle | Denial> {
+export async function look({ ask, signal }: Pick<ToolContext, 'ask' | 'signal'>): Promise<Watched | Denial> {
   try {
-    return seenIn(await ask('telemetry.get', { timeoutMs: LOOK_MS }));
+    const telemetry = await ask('telemetry.get', { timeoutMs: LOOK_MS });
+    return { ...seenIn(telemetry), mission: missionIn(telemetry) };
   } catch (error) {
     if (!(error instanceof Denial) || signal.aborted) throw error;
     return error;
@@ -60,7 +65,7 @@ export async function look({
 /** @throws Denial cancelled, which says that the vehicle goes on */
 export async function waitFor(context: ToolContext, waiting: WaitRequest): Promise<Waited> {
   const { signal, progress } = context;
-  const { doing, judge, acted, place = null, timeoutS } = waiting;
+  const { judge, acted, place = null, timeoutS } = waiting;
   const mostMs = Number(timeoutS ?? USUAL_S) * 1000;
   const began = performance.now();
   let last: SeenVehicle | null = null;
@@ -83,12 +88,12 @@ export async function waitFor(context: ToolContext, waiting: WaitRequest): Promi
         if (ended !== null) return end(ended);
       } else if (now - heardAt >= LOST_MS) return end('link_lost', problem?.message);
       if (now - began >= mostMs) return end('timeout');
-      progress((now - began) / 1000, mostMs / 1000, `${doing}: ${stateLine(last, place)}`);
+      progress((now - began) / 1000, mostMs / 1000, `${waiting.doing}: ${stateLine(last, place)}`);
       await delay(Math.min(POLL_MS, Math.max(1, mostMs - (now - began))), undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    const goesOn = acted ? ` The vehicle was not stopped: it goes on (${doing}).` : '';
+    const goesOn = acted ? ` The vehicle was not stopped: it goes on (${waiting.doing}).` : '';
     throw new Denial(
       'cancelled',
       `The waiting was cancelled.${goesOn} Last state: ${stateLine(last, place)}.`,

@@ -88,6 +88,7 @@ export const COMMANDS = {
     ],
   },
   roiClear: { description: 'Look ahead again.', args: [] },
+  photo: { description: 'Take one picture with the camera of the flight controller.', args: [] },
   orbit: {
     description:
       'Circle around a place (PX4); a negative radius: counter-clockwise. alt is relative to home.',

@@ -28,7 +28,7 @@ const FIXED_WING = 1;
 /** MAV_TYPE of rovers and boats: they return, and neither climb nor land. */
 const ON_SURFACE: ReadonlySet<number | null> = new Set([10, 11]);
 /** Heartbeats come once a second: what was commanded shows after that, and older news is over. */
-const SETTLED_MS = 3000;
+export const SETTLED_MS = 3000;
 /** A mode may change on the way to the goal (PX4 holds at the end of a take-off): one that stays is another will. */
 const FOREIGN_MS = 3000;
 /** Some vehicles stay armed on the ground. */
@@ -114,7 +114,7 @@ function coming(doing: string, before: string | null, back: (seen: SeenVehicle) 
 }
 
 /** Whether the motors have stopped; what was heard before the arming is not believed. */
-function disarmed(): (seen: SeenVehicle, ms: number) => boolean {
+export function disarmed(): (seen: SeenVehicle, ms: number) => boolean {
   let wasArmed = false;
   return ({ armed }, ms) => {
     wasArmed ||= armed === true;
@@ -134,7 +134,7 @@ const HELD_M = 2.5;
 const TAKE_OFF_MODES: ReadonlySet<string> = new Set([PX4_CLIMBS, 'TAKEOFF', 'GUIDED']);
 
 /** Tells the mode that the command brought from one that somebody else chose. */
-class Modes {
+export class Modes {
   readonly #brought: ReadonlySet<string>;
   #own: string | null;
   #settled = false;

@@ -30,9 +30,9 @@ export class LogBytes {
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** The same bytes from their beginning, for a look ahead. */
-  again(): LogBytes {
-    return new LogBytes(this.#readBytes, this.#size);
+  /** The same bytes from their beginning, for a look ahead. @param most how many of them */
+  again(most = this.#size): LogBytes {
+    return new LogBytes(this.#readBytes, Math.min(most, this.#size));
   }
 
   /** Where the next byte is in the file. */

@@ -213,6 +213,20 @@ export function checkReachOf(
   }
 }
 
+/** A bound that a place of a list breaks. */
+export interface BrokenBound {
+  readonly seq: number;
+  readonly bound: Fault['bound'];
+  readonly sentence: string;
+}
+
+/** All that `checkReachOf` would refuse. */
+export function brokenIn(items: readonly MissionItem[], known: ReachFacts): readonly BrokenBound[] {
+  return stopsOf(items, known).flatMap((stop) =>
+    faultsOfStop(stop, known).map(({ bound, sentence }) => ({ seq: stop.item.seq, bound, sentence })),
+  );
+}
+
 /** Whether none of these places is refused by `checkReachOf`. */
 export function reaches(items: readonly MissionItem[], known: ReachFacts, mayBeNowhere: boolean): boolean {
   return stopsOf(items, known).every((stop) =>
@@ -228,8 +242,9 @@ function isNowhere({ bound, distance }: Fault): boolean {
 /**
  * How far a list goes, for the person who allows it: the farthest place from the vehicle, the lowest height, and what the fence says.
  * Empty where it goes nowhere.
+ * @param noun what `seq` counts
  */
-export function reachText(items: readonly MissionItem[], known: ReachFacts): string {
+export function reachText(items: readonly MissionItem[], known: ReachFacts, noun = 'item'): string {
   const stops = stopsOf(items, known);
   if (stops.length === 0) return '';
   const from = known.here ?? known.home;
@@ -243,16 +258,16 @@ export function reachText(items: readonly MissionItem[], known: ReachFacts): str
   }
   const broken = stops.flatMap((stop) => {
     const fault = faultsOfStop(stop, known).find(({ bound }) => bound.startsWith('fence'));
-    return fault === undefined ? [] : [`item ${stop.item.seq}: ${fault.sentence}`];
+    return fault === undefined ? [] : [`${noun} ${stop.item.seq}: ${fault.sentence}`];
   });
   const unknown = hasAreas(known) && known.fence === null;
   return [
     from === null
       ? "How far away it goes is not known: the vehicle's position is not."
-      : `Farthest from ${known.here === null ? 'home' : 'the vehicle'}: ${metres(far?.metres ?? 0)} (item ${far?.seq ?? 0}).`,
+      : `Farthest from ${known.here === null ? 'home' : 'the vehicle'}: ${metres(far?.metres ?? 0)} (${noun} ${far?.seq ?? 0}).`,
     low === null
       ? 'Its heights above home are not known.'
-      : `Lowest: ${Math.round(low.metres * 10) / 10} m above home (item ${low.seq})${low.metres < -BELOW_M ? ', below the ground' : ''}.`,
+      : `Lowest: ${Math.round(low.metres * 10) / 10} m above home (${noun} ${low.seq})${low.metres < -BELOW_M ? ', below the ground' : ''}.`,
     broken.length > 0
       ? `Outside of the vehicle's fence: ${broken.join(' ')}`
       : unknown

@@ -26,7 +26,18 @@ export interface PendingCall {
   readonly summary?: string;
   /** The node is one of a fleet, so each request to it is signed too, while `svc operator confirm` runs. */
   readonly fleet?: boolean;
+  /** To a node of a fleet: the requests that the call consists of, in their order, where they are known; they are signed unasked. */
+  readonly requests?: readonly SignedRequest[];
 }
+
+export interface SignedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** What of a call its signature does not cover by itself: it shows what the hash stands for. */
+type Shown = 'args' | 'summary' | 'fleet' | 'requests';
 
 const text = { type: 'string' } as const;
 const isCall = validatorOf({
@@ -40,6 +51,14 @@ const isCall = validatorOf({
     args: {},
     summary: text,
     fleet: { type: 'boolean' },
+    requests: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['method', 'path', 'body'],
+        properties: { method: text, path: text, body: {} },
+      },
+    },
   },
 });
 
@@ -54,10 +73,7 @@ function pathOf(directory: string, code: string): string {
   return join(directory, `${code}.json`);
 }
 
-function payload(
-  { code, tool, node, argsHash }: Omit<PendingCall, 'args' | 'summary' | 'fleet'>,
-  at: BootTime,
-): Buffer {
+function payload({ code, tool, node, argsHash }: Omit<PendingCall, Shown>, at: BootTime): Buffer {
   return Buffer.from(JSON.stringify(['svc/confirm/v1', code, tool, node, argsHash, at.boot_id, at.uptime]));
 }
 
@@ -94,11 +110,7 @@ export async function signCall(files: OperatorFiles, call: PendingCall, now: Boo
  * Whether a person has signed exactly this call less than 60 s ago. Does not use up the signature. @throws Error for files that
  * another user may have written
  */
-export function isSigned(
-  files: OperatorFiles,
-  call: Omit<PendingCall, 'args' | 'summary' | 'fleet'>,
-  now: BootTime,
-): boolean {
+export function isSigned(files: OperatorFiles, call: Omit<PendingCall, Shown>, now: BootTime): boolean {
   const found = readOwnJson(pathOf(files.signed, call.code));
   if (found === null) return false;
   const { at, signature, tool, node, argsHash, code } = found;

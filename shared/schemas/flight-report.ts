@@ -114,14 +114,32 @@ export const flightReport = {
     },
     findings: {
       type: 'array',
-      description: 'what exceeds a documented limit, which the text names',
+      description:
+        'what exceeds a documented limit, which the text names, in the order in which it began: the first is what began first, not what was worst',
       items: {
         type: 'object',
         required: ['severity', 'text', 'at_s'],
         properties: {
           severity: { enum: ['info', 'warning', 'critical'] },
           text: { type: 'string' },
-          at_s: { type: ['number', 'null'], minimum: 0 },
+          at_s: { type: ['number', 'null'], minimum: 0, description: 'when it was worst' },
+          name: { type: 'string', description: 'of the rule' },
+          from: { ...seconds, description: 's, when it began' },
+          to: { ...seconds, description: 's, when it was over' },
+          times: { type: 'integer', minimum: 1, description: 'how often it was so from then to then' },
+          evidence: {
+            type: 'object',
+            required: ['message', 'field', 'value', 'bound', 'unit'],
+            properties: {
+              message: { type: 'string', description: 'of the log' },
+              field: { type: 'string' },
+              value: { type: 'number', description: 'worst' },
+              bound: { type: 'number', description: 'beyond which it counts' },
+              unit: { type: 'string' },
+            },
+          },
+          source: { type: 'string', description: 'address of the document that the rule follows' },
+          advice: { type: 'string', description: 'what to do' },
         },
       },
     },

@@ -9,6 +9,7 @@ import { FleetPlane } from '../../connector/planes/fleet-plane.ts';
 import { hubUrl } from '../../connector/planes/hub.ts';
 import { HubSession } from '../../connector/planes/hub-session.ts';
 import type { NodeRequest } from '../../connector/planes/node-client.ts';
+import { askOperator } from '../../connector/planes/operator-signer.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { topics } from '../../shared/fleet/topics.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
@@ -603,6 +604,48 @@ describe('the connector in a fleet', function () {
       expect((await callTool(connected, 'flight_emergency_stop', again)).value).to.include({
         reason: 'confirm_required',
       });
+    });
+
+    it('a person signs the requests of a plan at once: those, in their order, and no other', async () => {
+      await trust();
+      const position = { lat: 47, lon: 8, alt_rel: 10 };
+      const flying = {
+        mavlink_alive: true,
+        armed: true,
+        mode: 'LOITER',
+        mav_type: 2,
+        landed_state: 'in_air',
+      };
+      node.answers.set('GET /api/telemetry', [200, { ...flying, autopilot: 3, position }]);
+      const connected = await start(ALL, '--flight-enforced');
+      const steps = [{ do: 'photo' }, { do: 'photo' }, { do: 'photo' }];
+      const { value } = await callTool(connected, 'flight_plan', { node: 'drone-1', steps });
+      const args = { node: 'drone-1', code: value['code'] };
+      const code = String((await callTool(connected, 'flight_run', args)).value['confirm_id']);
+      const person = terminal('confirm', code);
+      const shown = await person.until('Shall this happen?');
+      expect(shown.match(/POST \/api\/command \{"cmd":"photo","args":\[\]\}/g)).to.have.length(3);
+      person.child.stdin?.write('y\n');
+      await person.until('Let the client repeat');
+      const done = await callTool(connected, 'flight_run', { ...args, confirm_id: code });
+      expect(done.value, JSON.stringify(done.value)).to.include({ ok: true, steps_done: 3 });
+      expect(node.ran.filter((ran) => ran === 'POST /api/command')).to.have.length(3);
+      expect(await person.until('Signed: POST')).to.not.include('Sign it?');
+      // Not what comes besides.
+      const files = operatorFiles({ SVC_OPERATOR_DIR: join(home, 'operator') });
+      const other = {
+        node: 'drone-1',
+        method: 'POST',
+        path: '/api/command',
+        nonce: 'abcdefgh.1',
+        jti: 'abcdefghijklmnop',
+        code,
+      } as const;
+      const body = { cmd: 'goto', args: [47, 8, 10] };
+      const asked = askOperator(files, { ...other, body }, undefined).catch((error: unknown) => error);
+      await person.until('Sign it?');
+      person.child.stdin?.write('n\n');
+      expect(String(await asked)).to.include('did not sign');
     });
 
     it('over HTTP the machine credential is the only one', async () => {

@@ -5,6 +5,7 @@ import { operatorSigner, type ShownCall } from '../../bin/commands/operator/oper
 import { Denial, type Reason } from '../../connector/denial.ts';
 import { FlightSafety, type FlightSafetyOptions } from '../../connector/gate/flight-safety.ts';
 import { affectsFlight, Gate, type GateCall, type Verdict } from '../../connector/gate/gate.ts';
+import { WayDown } from '../../connector/gate/way-down.ts';
 import type { NodeClient, NodeRequest, Presence } from '../../connector/planes/node-client.ts';
 import { type Principal, SOCKET, STDIO } from '../../connector/principal.ts';
 import { rowOf } from '../../connector/rows.ts';
@@ -328,6 +329,7 @@ describe('the gate of tool calls', () => {
       operator: files,
       now: () => now,
       log,
+      wayDown: new WayDown({ launched: null, now: () => now }),
       flight: new FlightSafety({
         declared: true,
         simulator: false,
@@ -348,7 +350,7 @@ describe('the gate of tool calls', () => {
     ...change,
   });
   const passed = (verdict: Verdict): Extract<Verdict, { kind: 'pass' }> => {
-    if (verdict.kind !== 'pass') throw new Error(`asks: ${verdict.question}`);
+    if (verdict.kind !== 'pass') throw new Error(`it is no pass, but ${verdict.kind}`);
     return verdict;
   };
   const reasonOf = async (work: () => Promise<void>): Promise<Reason | null> => {

@@ -127,11 +127,13 @@ describe('the connector and a real node', function () {
         wait_until: { armed: false },
         flight_logs_get: { id: 1 },
         flight_report: { log: 'none.tlog' },
+        flight_log_series: { log: 'none.tlog', fields: ['BAT.Volt'] },
         mission_check: { document: { items: [] } },
       };
       const notHere: Readonly<Record<string, string>> = {
         fleet_flights: 'not_supported',
         flight_report: 'not_found',
+        flight_log_series: 'not_found',
       };
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);

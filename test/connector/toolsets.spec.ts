@@ -1,11 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { bootTime } from '../../shared/boot-clock.ts';
+import { memberOf } from '../../shared/member.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
-import { callTool, connectStdio } from '../support/connector.ts';
+import { answerOf, callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
-import { armable } from '../support/events.ts';
+import { armable, telemetry } from '../support/events.ts';
+import { MADE_FAULTS } from '../support/made-faults.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -135,5 +139,42 @@ describe('families of tools', function () {
     const { value: none } = await callTool(client, 'flight_report', { log: 'none.tlog' });
     expect(none).to.include({ reason: 'not_found' });
     await client.close();
+  });
+
+  it('a report waits for the log, and its evidence is read from it; a file is for whoever started the connector', async () => {
+    const client = await connectStdio({ args: [...base, '--sim'], home, key: KEY });
+    // The simulated vehicle writes a log while it is armed; those that it begins with are only bytes.
+    for (const body of [{ cmd: 'mode', args: ['GUIDED'] }, { cmd: 'arm' }, { cmd: 'takeoff', args: [3] }])
+      expect((await node.post('/api/command', body, KEYED)).body).to.include({ status: 'accepted' });
+    await telemetry(node, ({ position }) => Number(memberOf(position, 'alt_rel')) > 2, KEYED);
+    await node.post('/api/command', { cmd: 'land' }, KEYED);
+    await telemetry(node, ({ armed }) => armed === false, KEYED);
+    const newest = await client.callTool({ name: 'flight_report', arguments: {} });
+    expect(newest.structuredContent, JSON.stringify(newest.content)).to.include.keys('log', 'findings');
+    expect(newest.content)
+      .to.have.nested.property('[0].text')
+      .that.matches(/^Log \d+\n.+ over ground/);
+    const log = String(answerOf(newest)['log']);
+    const { value } = await callTool(client, 'flight_log_series', { log, fields: ['BAT.Volt'], points: 20 });
+    const [field] = value['fields'] as readonly { name: string; points: readonly (readonly number[])[] }[];
+    expect(field?.name).to.equal('BAT.Volt');
+    expect(field?.points.length).to.be.within(1, 20);
+    const none = await callTool(client, 'flight_log_series', { log, fields: ['BAT.Vol'] });
+    expect(none.value).to.include({ reason: 'not_found' });
+    const beside = await callTool(client, 'flight_report', { log, compare: log });
+    expect(beside.value['compared']).to.deep.include({ only_this: [], only_other: [], figures: [] });
+    const path = join(home, 'mine.BIN');
+    await writeFile(path, MADE_FAULTS.find(({ fault }) => fault.startsWith('vibration, A'))?.log() ?? '');
+    expect((await callTool(client, 'flight_report', { file: path })).value).to.include({
+      reason: 'not_supported',
+    });
+    await client.close();
+    const own = await connectStdio({ args: ['--target', 'agent', node.url], home, key: KEY });
+    const mine = await callTool(own, 'flight_report', { file: path });
+    expect(mine.value['findings']).to.have.nested.property('[0].name', 'vibration');
+    expect((await callTool(own, 'flight_report', { file: join(home, 'no.BIN') })).value).to.include({
+      reason: 'not_found',
+    });
+    await own.close();
   });
 });

@@ -17,6 +17,7 @@ import {
   watch,
 } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
+import { MADE_FAULTS } from '../support/made-faults.ts';
 import { TestNode } from '../support/node.ts';
 import { fieldOf, openBytes } from '../support/viewer-log.ts';
 
@@ -103,6 +104,23 @@ describe('the log viewer of the page', function () {
     expect(download.suggestedFilename()).to.equal('flight.bin.csv');
     const wanted = [...log.csv([fieldOf(summary, 'ATT', 'DesRoll'), accel], from, to)].join('');
     expect(await readFile(await download.path(), 'utf8')).to.equal(wanted);
+  });
+
+  it('says of a file what happened in the flight, in this browser', async () => {
+    const path = join(node.base, 'fault.ulg');
+    const made = MADE_FAULTS.find(({ fault }) => fault === 'battery sag and brown-out, PX4');
+    await writeFile(path, made?.log() ?? '');
+    await visit(page, 'vehicle/logs');
+    await page.getByRole('link', { name: 'Open a log file', exact: true }).click();
+    await page.locator('.drop input[type=file]').setInputFiles(path);
+    await page.locator('summary', { hasText: /^Report$/ }).click();
+    await says('A cell sagged to 3.30 V');
+    const items = await page.locator('details li', { hasText: 'V' }).allInnerTexts();
+    expect(items.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 40))).to.deep.equal([
+      '0:30.2 – 0:40.0 A cell sagged to 3.30 V ',
+      '0:36.2 – 0:40.0 The supply of the autopi',
+      '0:40.0 The log ends in flight, 10 m high',
+    ]);
   });
 
   it('opens a telemetry log of the node on a phone, with its track, and zooms', async () => {

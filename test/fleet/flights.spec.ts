@@ -16,10 +16,10 @@ import { FleetOutbox } from '../../residual/app/fleet-outbox.ts';
 import { flightDetail } from '../../residual/app/flights/flight-detail.ts';
 import { FlightTeller } from '../../residual/app/flights/flight-teller.ts';
 import { tlogFiles } from '../../residual/app/kept-logs.ts';
-import { FlightsInLog } from '../../residual/app/reports/flights-in-log.ts';
 import { Reporter } from '../../residual/app/reports/reporter.ts';
 import { type FlightDetail, MAX_FLIGHT_BYTES, MAX_TRACK_POINTS } from '../../shared/fleet/flight.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { FlightsInLog } from '../../shared/reports/flights-in-log.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

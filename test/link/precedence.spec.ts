@@ -22,6 +22,7 @@ const SUBJECT: Readonly<Record<CommandName, string>> = {
   speed: 'speed',
   roi: 'camera',
   roiClear: 'camera',
+  photo: 'payload',
   gimbal: 'camera',
   servo: 'servo',
   relay: 'relay',

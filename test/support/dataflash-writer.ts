@@ -51,6 +51,8 @@ const FORMATS: Readonly<Record<string, readonly [format: string, columns: string
   VIBE: ['QBfffI', 'TimeUS,IMU,VibeX,VibeY,VibeZ,Clip'],
   MAG: ['QBhhhhhhhhhBI', 'TimeUS,I,MagX,MagY,MagZ,OfsX,OfsY,OfsZ,MOX,MOY,MOZ,Health,S'],
   XKF4: ['QBcccccfffHBIHb', 'TimeUS,C,SV,SP,SH,SM,SVT,errRP,OFN,OFE,FS,TS,SS,GPS,PI'],
+  POWR: ['QffHHB', 'TimeUS,Vcc,VServo,Flags,AccFlags,Safety'],
+  ESC: ['QBffffcfcf', 'TimeUS,Instance,RPM,RawRPM,Volt,Curr,Temp,CTot,MotTemp,Err'],
   RCOU: [
     'QHHHHHHHHHHHHHH',
     ['TimeUS', ...Array.from({ length: 14 }, (_, output) => `C${output + 1}`)].join(','),

@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ReportWork, reportOf } from '../../residual/app/reports/report-work.ts';
+import { type ReportWork, reportOf } from '../../shared/reports/report-work.ts';
 import type { FlightReport } from '../../shared/schemas/flight-report.ts';
 
 /** The report of a file, made in this thread. */

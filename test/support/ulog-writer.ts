@@ -1,12 +1,24 @@
 /** Topics of PX4 that a flight report needs: type and name of each field after the timestamp. */
 const TOPICS: Readonly<Record<string, string>> = {
-  vehicle_status: 'uint8_t arming_state;uint8_t nav_state;bool failsafe',
+  vehicle_status: 'uint8_t arming_state;uint8_t nav_state;bool failsafe;uint8_t vehicle_type',
+  failsafe_flags: 'bool manual_control_signal_lost;bool gcs_connection_lost',
+  failure_detector_status:
+    'bool fd_motor;bool fd_arm_escs;bool fd_imbalanced_prop;bool fd_roll;bool fd_pitch',
+  system_power: 'float voltage5v_v',
+  vehicle_attitude: 'float[4] q',
+  vehicle_attitude_setpoint: 'float[4] q_d',
+  vehicle_magnetometer: 'float[3] magnetometer_ga',
+  sensor_combined: 'float[3] accelerometer_m_s2',
+  actuator_motors: 'float[12] control',
+  esc_status: 'uint8_t esc_count;esc_report[4] esc',
+  estimator_selector_status: 'uint8_t primary_instance',
   vehicle_land_detected: 'bool landed',
   vehicle_local_position: 'float vx;float vy',
   vehicle_global_position: 'double lat;double lon;float alt',
-  vehicle_gps_position: 'uint64_t time_utc_usec;float hdop;uint8_t fix_type;uint8_t satellites_used',
+  vehicle_gps_position:
+    'uint64_t time_utc_usec;double latitude_deg;double longitude_deg;float hdop;float vel_m_s;uint8_t fix_type;uint8_t satellites_used',
   battery_status:
-    'float voltage_v;float discharged_mah;uint8_t warning;uint8_t[3] _padding0;float[4] voltage_cell_v',
+    'float voltage_v;float current_a;float discharged_mah;uint8_t warning;uint8_t[3] _padding0;float[4] voltage_cell_v',
   vehicle_imu_status: 'uint32_t[3] accel_clipping;float accel_vibration_metric',
   estimator_status:
     'float hdg_test_ratio;float vel_test_ratio;float pos_test_ratio;float hgt_test_ratio;uint16_t solution_status_flags',
@@ -19,6 +31,7 @@ const SIZES: Readonly<Record<string, number>> = {
   uint32_t: 4,
   uint64_t: 8,
   float: 4,
+  esc_report: 4,
   double: 8,
 };
 
@@ -32,6 +45,7 @@ export class UlogWriter {
     this.message('B', Buffer.alloc(40));
     this.message('I', keyed('char[3] sys_name', Buffer.from('PX4')));
     this.message('I', keyed('uint32_t ver_sw_release', Buffer.of(255, 2, 15, 1)));
+    this.message('F', Buffer.from('esc_report:float esc_rpm;'));
     for (const [topic, fields] of Object.entries(TOPICS))
       this.message('F', Buffer.from(`${topic}:uint64_t timestamp;${fields};`));
     for (const [id, topic] of Object.keys(TOPICS).entries())
@@ -72,7 +86,7 @@ export class UlogWriter {
 
 function bytesOf(type: string, value: number): Buffer {
   const bytes = Buffer.alloc(SIZES[type] ?? 0);
-  if (type === 'float') bytes.writeFloatLE(value);
+  if (type === 'float' || type === 'esc_report') bytes.writeFloatLE(value);
   else if (type === 'double') bytes.writeDoubleLE(value);
   else if (type === 'uint64_t') return u64(value);
   else bytes.writeUIntLE(value, 0, bytes.length);

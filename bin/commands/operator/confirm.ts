@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Args } from '@oclif/core';
 import { Serial } from '../../../shared/async/serial.ts';
 import { bootTime } from '../../../shared/boot-clock.ts';
@@ -11,7 +12,12 @@ import {
   operatorFiles,
 } from '../../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
-import { type PendingCall, pendingCall, signCall } from '../../../shared/operator/signed-confirm.ts';
+import {
+  type PendingCall,
+  pendingCall,
+  type SignedRequest,
+  signCall,
+} from '../../../shared/operator/signed-confirm.ts';
 import { plainText } from '../../../shared/plain-text.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { NodeCommand } from '../../cli/node-command.ts';
@@ -19,6 +25,8 @@ import { operatorIdentity, operatorSigner } from './operator-signer.ts';
 
 /** How long the client may take to repeat a call to a node of a fleet. */
 const STAY_MS = 120_000;
+/** The same for a call of many requests, which a vehicle carries out one after the other. */
+const PLAN_MS = 3_600_000;
 /** Of a terminal that does not say. */
 const ROWS = 24;
 const COLUMNS = 80;
@@ -26,7 +34,7 @@ const COLUMNS = 80;
 export default class OperatorConfirmCommand extends NodeCommand {
   static override summary = 'Look at one call of an AI client, and sign it to allow it.';
   static override description =
-    'The client shows the code. The signature is valid for 60 s and for this one call with these arguments on this node. If the node is one of a fleet, the command stays for 120 s and asks about each request of the call before it signs it.';
+    'The client shows the code. The signature is valid for 60 s and for this one call with these arguments on this node. If the node is one of a fleet, the command stays for 120 s and asks about each request of the call before it signs it; the requests of a plan are shown at once, and signed for an hour as they come.';
   static override examples = ['<%= config.bin %> operator confirm 7KQ2MZPA'];
   static override args = { code: Args.string({ description: 'as the client shows it', required: true }) };
 
@@ -42,8 +50,11 @@ export default class OperatorConfirmCommand extends NodeCommand {
     const isWhole = await this.page([
       `tool       ${call.tool}`,
       `node       ${call.node}`,
-      ...(call.summary === undefined ? [] : [`what       ${call.summary}`]),
+      ...(call.summary === undefined ? [] : labelled('what', call.summary)),
       ...labelled('arguments', JSON.stringify(call.args, null, 2)),
+      ...(call.requests === undefined
+        ? []
+        : labelled('requests', call.requests.map((request) => requestLine(request)).join('\n'))),
     ]);
     if (!isWhole || !(await this.ask('Shall this happen?'))) {
       this.log('Not signed.');
@@ -61,7 +72,15 @@ export default class OperatorConfirmCommand extends NodeCommand {
 
   /** Signs the requests of this call to a node of a fleet, each once the person has seen it. */
   private async stay(files: OperatorFiles, call: PendingCall): Promise<void> {
-    const { code, node } = call;
+    const { code, node, requests = [] } = call;
+    // What was signed with the call is signed unasked, in its order; the last one again, whose answer may have been a new nonce.
+    let next = 0;
+    const isSeen = (request: SignedRequest): boolean => {
+      const at = [next, next - 1].find((index) => isSame(requests[index], request));
+      if (at === undefined) return false;
+      next = at + 1;
+      return true;
+    };
     const turn = new Serial(); // one question at a time
     const signer = operatorSigner({
       files,
@@ -71,6 +90,10 @@ export default class OperatorConfirmCommand extends NodeCommand {
         turn.run(async () => {
           if (request.code !== code || request.node !== node)
             throw new ApiError('E_CODE', 'The person looks at another call.');
+          if (isSeen({ method: request.method, path: request.path, body: request.body })) {
+            this.log(plainText(`Signed: ${requestLine(request)}`));
+            return;
+          }
           const isWhole = await this.page([
             `request    ${request.method} ${request.path}`,
             ...(request.body === undefined ? [] : labelled('body', JSON.stringify(request.body, null, 2))),
@@ -87,7 +110,8 @@ export default class OperatorConfirmCommand extends NodeCommand {
     await signCall(files, call, bootTime()); // not before there is somebody to ask
     this.log(`Your key, for fleet.operators: ${(await operatorIdentity(files)).public}`);
     this.log('Let the client repeat the call now. Ctrl-C once it is done.');
-    await delay(STAY_MS, undefined, { signal: ended.signal }).catch(() => undefined); // Ctrl-C is an end as well
+    const stayMs = requests.length === 0 ? STAY_MS : PLAN_MS;
+    await delay(stayMs, undefined, { signal: ended.signal }).catch(() => undefined); // Ctrl-C is an end as well
     await signer.stop();
   }
 
@@ -122,6 +146,19 @@ export default class OperatorConfirmCommand extends NodeCommand {
       prompt.close();
     }
   }
+}
+
+/** As it is signed. */
+function requestLine({
+  method,
+  path,
+  body,
+}: Omit<SignedRequest, 'body'> & { readonly body?: unknown }): string {
+  return `${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
+}
+
+function isSame(known: SignedRequest | undefined, asked: SignedRequest): boolean {
+  return known !== undefined && isDeepStrictEqual({ ...known }, { ...asked });
 }
 
 const LABEL = 11;

@@ -90,6 +90,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [193, pauseContinue],
   [195, lookAt],
   [197, () => ACCEPTED],
+  [203, () => ACCEPTED],
   [205, () => FAILED], // no mount is set up
   [209, testMotor],
   [224, setMissionCurrent],

@@ -10,6 +10,7 @@ const DO_SET_SERVO = 183;
 const DO_REPOSITION = 192;
 const DO_SET_ROI_LOCATION = 195;
 const DO_SET_ROI_NONE = 197;
+const DO_DIGICAM_CONTROL = 203;
 const DO_PARACHUTE = 208;
 
 /** Param 1 of DO_CHANGE_SPEED; a plane flies by airspeed. */
@@ -17,6 +18,8 @@ const AIRSPEED = 0;
 const GROUND_SPEED = 1;
 /** Param 3 of DO_CHANGE_SPEED: leave the throttle. */
 const SAME_THROTTLE = -1;
+/** Param 5 of DO_DIGICAM_CONTROL. */
+const SHOOT = 1;
 /** Param 1 of DO_PARACHUTE. */
 const RELEASE = 2;
 /** Param 2 of DO_REPOSITION: change to the mode that can do it. */
@@ -29,7 +32,7 @@ const TURNS_IN: ReadonlySet<string | null> = new Set(['GUIDED', 'AUTO']);
 /** The commands about speed, direction and payload: neither about the motors nor about where it flies to. */
 type PayloadCommand = Extract<
   CommandName,
-  'yaw' | 'speed' | 'roi' | 'roiClear' | 'orbit' | 'servo' | 'relay' | 'parachute'
+  'yaw' | 'speed' | 'roi' | 'roiClear' | 'photo' | 'orbit' | 'servo' | 'relay' | 'parachute'
 >;
 
 /** What the vehicle shows, as far as these commands depend on it. */
@@ -64,6 +67,9 @@ export function payloadManeuver(
       return place(DO_SET_ROI_LOCATION, [0, 0, 0, 0], first, second, third);
     case 'roiClear':
       return command(DO_SET_ROI_NONE, []);
+    case 'photo':
+      // Both firmwares know this one for the camera that they trigger themselves.
+      return command(DO_DIGICAM_CONTROL, [0, 0, 0, 0, SHOOT]);
     case 'orbit':
       if (!px4 && craft.family !== null) {
         return cannot(

@@ -23,6 +23,7 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   speed: 'speed',
   roi: 'camera',
   roiClear: 'camera',
+  photo: 'payload',
   gimbal: 'camera',
   servo: 'payload',
   relay: 'payload',

@@ -6,7 +6,7 @@ import {
   MAX_TRACK_POINTS,
   type TrackPoint,
 } from '../../../shared/fleet/flight.ts';
-import type { FlightInLog } from '../reports/flights-in-log.ts';
+import type { FlightInLog } from '../../../shared/reports/flights-in-log.ts';
 
 interface FlightParts {
   /** The telemetry log in which it begins, and all of them. */
@@ -43,7 +43,9 @@ export function flightDetail(
     vehicle: report.vehicle,
     modes: report.modes.slice(0, MAX_LISTED),
     pilots,
-    findings: report.findings.slice(0, MAX_LISTED),
+    findings: report.findings
+      .slice(0, MAX_LISTED)
+      .map(({ severity, text, at_s }) => ({ severity, text, at_s })),
     log,
     files: [
       ...logs.map((name) => ({ kind: 'tlogs', name }) as const),

@@ -2,7 +2,13 @@
 import { setPriority } from 'node:os';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { memberOf } from '../../../shared/member.ts';
-import { flightsOf, type ReportAnswer, type ReportTask, reportOf } from './report-work.ts';
+import {
+  flightsOf,
+  type ReportAnswer,
+  type ReportTask,
+  reportOf,
+  seriesOf,
+} from '../../../shared/reports/report-work.ts';
 
 /** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
 const NICENESS = 10;
@@ -28,6 +34,7 @@ function answer({ logs, ...what }: ReportTask): ReportAnswer {
     const [first, ...next] = logs;
     if (first === undefined) throw new ApiError('E_NOT_FOUND', 'There is no log.');
     const work = { ...first, next, ...what };
+    if (what.series !== undefined) return { series: seriesOf(work, what.series, onRead) };
     return what.isDivided === true
       ? { divided: flightsOf(work, onRead) }
       : { report: reportOf(work, onRead) };

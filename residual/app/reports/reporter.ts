@@ -5,10 +5,17 @@ import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { offline } from '../../../shared/process/offline.ts';
 import { offerToKernel } from '../../../shared/process/oom-score.ts';
+import type {
+  DividedLogs,
+  ReportAnswer,
+  ReportTask,
+  ReportWork,
+} from '../../../shared/reports/report-work.ts';
+import type { SeriesWish } from '../../../shared/reports/series.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
-import type { DividedLogs, ReportAnswer, ReportTask, ReportWork } from './report-work.ts';
+import type { LogSeries } from '../../../shared/schemas/log-series.ts';
 
 const FILE = join(import.meta.dirname, `report-process${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
@@ -44,6 +51,18 @@ export class Reporter {
   async report(log: FileHandle, kind: ReportWork['kind'], waiting: ReportCaller = {}): Promise<FlightReport> {
     const answer = await this.#work([log], { kind }, waiting);
     if ('report' in answer) return answer.report;
+    throw new ApiError('E_STORE', 'The log cannot be read.');
+  }
+
+  /** What some fields of a log were. @param log is closed at the end. @throws ApiError as `report`; E_NOT_FOUND for a field that is not there */
+  async series(
+    log: FileHandle,
+    kind: ReportWork['kind'],
+    series: SeriesWish,
+    waiting: ReportCaller = {},
+  ): Promise<LogSeries> {
+    const answer = await this.#work([log], { kind, series }, waiting);
+    if ('series' in answer) return answer.series;
     throw new ApiError('E_STORE', 'The log cannot be read.');
   }
 

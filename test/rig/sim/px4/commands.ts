@@ -38,6 +38,7 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [192, reposition],
   [195, lookAt],
   [197, () => ACCEPTED],
+  [203, () => ACCEPTED],
   [209, testMotor],
   [241, calibrate],
   [245, storage],

@@ -7,8 +7,8 @@ import {
   PRESETS,
   presetOf,
 } from '../../../../../shared/mission/patterns/camera.ts';
+import { withoutName } from '../../../../../shared/mission/patterns/new-pattern.ts';
 import type { Orbit, PatternSettings } from '../../../../../shared/mission/patterns/settings.ts';
-import { withoutName } from './defaults.ts';
 import { NumberInput } from './number-input.tsx';
 import { Choice, Numbers, shown } from './pattern-fields.tsx';
 import css from './plan.module.css';

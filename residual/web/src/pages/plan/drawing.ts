@@ -1,9 +1,9 @@
 import { type Signal, signal } from '@preact/signals';
 import { CMD } from '../../../../../shared/mission/commands.ts';
+import { newPattern } from '../../../../../shared/mission/patterns/new-pattern.ts';
 import { cornersOf, withCorners } from '../../../../../shared/mission/patterns/settings.ts';
 import { circle, square } from '../../../../../shared/mission/patterns/templates.ts';
 import { distance, type Place } from '../../map/projection.ts';
-import { newPattern } from './defaults.ts';
 import { addPattern, changePattern, placeToAdd } from './entries.ts';
 import { inserted, newItem, round } from './list.ts';
 import { shapeAt, withCorner, withPolygon, withShape } from './shapes.ts';

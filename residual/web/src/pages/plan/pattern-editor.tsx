@@ -1,6 +1,7 @@
 import { ChevronRight, Compass, Copy, RotateCw, Trash2, Ungroup } from 'lucide';
 import type { JSX } from 'preact';
 import { expand, type Unexpanded } from '../../../../../shared/mission/patterns/expand.ts';
+import { bestAngle } from '../../../../../shared/mission/patterns/new-pattern.ts';
 import type { Placed } from '../../../../../shared/mission/patterns/placed.ts';
 import {
   cornersOf,
@@ -11,7 +12,6 @@ import {
 import { number } from '../../parts/format.ts';
 import { Button, Note, Stat, Unfold } from '../../parts/parts.tsx';
 import { CameraFields } from './camera-fields.tsx';
-import { bestAngle } from './defaults.ts';
 import { addPattern, changePattern, dissolvePattern } from './entries.ts';
 import { removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';

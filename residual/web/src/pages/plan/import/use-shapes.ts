@@ -1,8 +1,8 @@
 import { CMD } from '../../../../../../shared/mission/commands.ts';
 import { expand } from '../../../../../../shared/mission/patterns/expand.ts';
+import { newPattern } from '../../../../../../shared/mission/patterns/new-pattern.ts';
 import type { LatLon } from '../../../../../../shared/mission/patterns/plane.ts';
 import { settled } from '../../../../../../shared/mission/patterns/settings.ts';
-import { newPattern } from '../defaults.ts';
 import { addPattern, placeToAdd } from '../entries.ts';
 import { type Items, inserted, newItem } from '../list.ts';
 import { planWords } from '../plan-words.ts';

@@ -1,22 +1,21 @@
-import { CircleCheck, ClipboardCheck, Info, OctagonAlert, TriangleAlert } from 'lucide';
+import { ClipboardCheck } from 'lucide';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import { may } from '../../../api/node.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { number } from '../../../parts/format.ts';
-import { Asked, Icon, Stat, Unfold } from '../../../parts/parts.tsx';
+import { Asked, Stat, Unfold } from '../../../parts/parts.tsx';
 import { usePolled } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { elapsed } from '../viewer/times.ts';
+import { Findings } from './findings.tsx';
 import css from './logs.module.css';
 import { TrackPicture } from './track-picture.tsx';
 
 type Report = Answer<'tlogs.name.report.get'>;
 
 const text = t.vehicle.plots;
-const CLASSES = { info: '', warning: css['warning'], critical: css['critical'] } as const;
-const MARKS = { info: Info, warning: TriangleAlert, critical: OctagonAlert } as const;
 
 /**
  * What happened in a flight, worked out by the node once its card is in sight: it reads the whole log for it. The figures that one looks
@@ -116,25 +115,6 @@ function Details({ report, name }: { readonly report: Report; readonly name: str
         </p>
       )}
     </div>
-  );
-}
-
-function Findings({ findings }: { readonly findings: Report['findings'] }): JSX.Element {
-  if (findings.length === 0)
-    return (
-      <p class={css['fine']}>
-        <Icon of={CircleCheck} /> {text.noFindings}
-      </p>
-    );
-  return (
-    <ul class={css['findings']}>
-      {findings.map((finding) => (
-        <li key={`${finding.at_s ?? ''} ${finding.text}`} class={CLASSES[finding.severity]}>
-          <Icon of={MARKS[finding.severity]} />
-          <span>{finding.text}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -35,6 +35,8 @@ function answerTo(asked: WorkerQuestion): unknown {
       return asked.fields.map((id) => open.points(id, asked.from, asked.to, asked.buckets));
     case 'values':
       return open.values(asked.fields, asked.at);
+    case 'report':
+      return open.report();
     case 'track':
       return open.track();
     case 'csv':

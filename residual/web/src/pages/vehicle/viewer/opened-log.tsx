@@ -17,6 +17,7 @@ import { Button, Card, Field, Note } from '../../../parts/parts.tsx';
 import { type LogClient, LogFailure } from './log-client.ts';
 import { LogMarks } from './log-marks.tsx';
 import { LogPlot, type PlotLine } from './log-plot.tsx';
+import { LogReport } from './log-report.tsx';
 import type { LogPart } from './log-source.ts';
 import { LogTrack } from './log-track.tsx';
 import { LogTree } from './log-tree.tsx';
@@ -141,6 +142,7 @@ export function OpenedLog({
         </p>
         {summary.full ? <Note tone="warn">{words.full({ rows: summary.rows })}</Note> : null}
         {failure === null ? null : <Note tone="bad">{failure}</Note>}
+        {summary.kind === 'tlog' ? null : <LogReport client={client} onFailure={fail} />}
         {children}
       </Card>
       <div class={css['columns']}>

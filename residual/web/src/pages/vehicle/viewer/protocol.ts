@@ -1,3 +1,4 @@
+import type { FlightReport } from '../../../../../../shared/schemas/flight-report.ts';
 import type { Points } from './read/points.ts';
 import type { FieldId, LogSummary } from './read/summary.ts';
 import type { Track } from './read/track.ts';
@@ -18,6 +19,8 @@ export interface LogQuestions {
     readonly ask: { readonly fields: readonly FieldId[]; readonly at: number };
     readonly answer: readonly (number | null)[];
   };
+  /** Null: a telemetry log, whose report the node makes. */
+  report: { readonly ask: Readonly<Record<string, never>>; readonly answer: FlightReport | null };
   track: { readonly ask: Readonly<Record<string, never>>; readonly answer: Track | null };
   csv: {
     readonly ask: { readonly fields: readonly FieldId[]; readonly from: number; readonly to: number };

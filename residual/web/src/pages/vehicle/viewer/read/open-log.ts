@@ -1,5 +1,7 @@
 import { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { isUlog } from '../../../../../../../shared/logs/ulog.ts';
+import { readOnboard, reportBy } from '../../../../../../../shared/reports/onboard.ts';
+import type { FlightReport } from '../../../../../../../shared/schemas/flight-report.ts';
 import { viewerWords } from '../viewer-words.ts';
 import { csvLines } from './csv.ts';
 import { readDataflashLog } from './dataflash-log.ts';
@@ -88,6 +90,14 @@ export class OpenLog {
       times: this.#groupOf(id).times,
       values: this.#columnOf(id),
     }));
+  }
+
+  /** What happened in the flight; null: a telemetry log, whose report the node makes. */
+  report(): FlightReport | null {
+    const { kind } = this.summary;
+    if (kind === 'tlog') return null;
+    const log = new LogBytes(this.#file.read, this.#file.size, undefined, WINDOW);
+    return reportBy((sink) => readOnboard(log, sink));
   }
 
   /** The rows of fields between two times, as lines of CSV. */

@@ -1,65 +1,101 @@
-import { type Family, modeName } from '../../../shared/flight/modes.ts';
-import { plainText } from '../../../shared/plain-text.ts';
-import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import { type Family, modeName } from '../flight/modes.ts';
+import { plainText } from '../plain-text.ts';
+import type { FlightReport } from '../schemas/flight-report.ts';
+import { Correlation } from './correlation.ts';
 import { Extreme } from './extreme.ts';
-import type { Fact, FactSink, Firmware } from './facts.ts';
-import { findingsOf, type Judged } from './findings.ts';
-import { Track } from './track.ts';
+import type { Fact, FactOf, FactSink, Firmware, LogKind } from './facts.ts';
+import {
+  Findings,
+  type Judged,
+  type Motor,
+  type MotorLayout,
+  motorLayoutOf,
+  motorsOf,
+  SATURATED,
+  WORKING_RPM,
+} from './findings.ts';
+import { metres, Track } from './track.ts';
 
 /** A log may have a million of them. */
 const MAX_LISTED = 500;
 const MAX_TEXT = 200;
+const MAX_FINDING = 500;
 const MAX_SENSORS = 8;
 const OUTPUTS = 32;
 /** Parameters that a rule looks at. */
-const PARAMS = /^(?:BATT_(?:LOW|CRT)_VOLT|FS_EKF_THRESH|SERVO\d{1,2}_FUNCTION|BAT1?_V_EMPTY)$/;
+const PARAMS =
+  /^(?:BATT_(?:LOW|CRT)_VOLT|FS_EKF_THRESH|SERVO\d{1,2}_FUNCTION|MOT_PWM_(?:MIN|MAX)|BAT1?_V_EMPTY)$/;
+/** Between two positions of which one may be expected from the other. */
+const JUMP_S = 5;
+const MAX_ESCS = 12;
+/** Of the range of the outputs. */
+const IDLE = 0.05;
+/** A supply below is one that is not measured. */
+const LEAST_BOARD_V = 2;
 /** The clock of a receiver before its first fix shows 1980, or nothing. */
 const FIRST_UTC_MS = Date.UTC(2000);
 const LAST_UTC_MS = Date.UTC(2100);
 
 type Event = FlightReport['events'][number];
 
+const CUT = {
+  severity: 'info',
+  text: 'The log has more modes or events than are listed.',
+  at_s: null,
+} as const satisfies FlightReport['findings'][number];
+
 /** What the facts of one log come to. It takes so much memory, however long the log is. */
 export class Flight implements FactSink, Judged {
   firmware: Firmware | null = null;
   family: Family | null = null;
+  log: LogKind | null = null;
+  rotary: boolean | null = null;
+  armed: boolean | null = null;
+  landed: boolean | null = null;
+  height: number | null = null;
+  heardAt: number | null = null;
+  end = 0;
+  amps: number | null = null;
+  board: { highest: number; last: number } | null = null;
+  fieldChange = 0;
+  attitudeError: number | null = null;
+  jump: number | null = null;
+  readonly rpms: number[] = [];
+  readonly worked = new Set<number>();
   readonly params = new Map<string, number>();
-  readonly vibration = new Extreme('max');
-  readonly voltage = new Extreme('min');
-  readonly cell = new Extreme('min');
-  readonly satellites = new Extreme('min');
-  readonly hdop = new Extreme('max');
-  readonly compass = new Extreme('max');
-  readonly estimator = new Extreme('max');
-  readonly fieldChange = new Extreme('max');
-  readonly batteryStates = new Map<'low' | 'critical', number>();
-  badAccelerometerAt: number | null = null;
-  glitchAt: number | null = null;
-  clipAt: number | null = null;
-  readonly failsafes = new Map<string, number>();
   readonly outputSums: number[] = Array.from({ length: OUTPUTS }, () => 0);
   outputSamples = 0;
-  isCut = false;
+  motors: readonly Motor[] = [];
 
+  readonly #findings = new Findings();
+  #layout: MotorLayout | null = null;
+  readonly #vibration = new Extreme('max');
+  readonly #voltage = new Extreme('min');
+  readonly #cell = new Extreme('min');
+  readonly #satellites = new Extreme('min');
+  readonly #hdop = new Extreme('max');
+  #isCut = false;
   readonly #track = new Track();
   readonly #speed = new Extreme('max');
   readonly #clips = new Map<number, { last: number; added: number }>();
   readonly #glitches = new Map<'ekf' | 'error', { count: number; active: boolean }>();
   readonly #active = new Set<string>();
+  readonly #linked = new Set<string>();
   readonly #events: Event[] = [];
   readonly #modes: { mode: string | number; from: number }[] = [];
   #vehicle: string | null = null;
   #start: number | null = null;
-  #end = 0;
   #startUtcMs: number | null = null;
-  #armed: boolean | null = null;
   /** Of the flights that are over, s; and when the one that is not began. */
   #armedS = 0;
   #armedAt = 0;
-  #landed: boolean | null = null;
   #volts: { first: number; last: number } | null = null;
   #used: { first: number; last: number } | null = null;
   #field: number | null = null;
+  readonly #fieldOfCurrent = new Correlation();
+  #lane: number | null = null;
+  #desired: FactOf<'desired'> | null = null;
+  #fix: { readonly at: number; readonly fix: FactOf<'fix'> } | null = null;
 
   /** Whether anything was told at all. */
   get isEmpty(): boolean {
@@ -69,21 +105,31 @@ export class Flight implements FactSink, Judged {
   seen(at: number): void {
     if (!Number.isFinite(at)) return;
     this.#start ??= at;
-    this.#end = Math.max(this.#end, this.#since(at));
+    this.end = Math.max(this.end, this.#since(at));
   }
 
   take(at: number, fact: Fact): void {
     this.seen(at);
     const s = this.#since(at);
-    if (!this.#whatItIs(s, fact) && this.#armed !== false) this.#inFlight(s, fact);
+    if (fact.kind === 'link') {
+      if (!fact.isLost) this.#linked.add(fact.name);
+      if (this.#linked.has(fact.name)) this.take(at, { ...fact, kind: 'failsafe', active: fact.isLost });
+      return;
+    }
+    const wasArmed = this.armed;
+    if (!this.#whatItIs(s, fact) && this.armed !== false) this.#inFlight(s, fact);
+    // Why it crashed is also said by one that has disarmed for it.
+    if (wasArmed !== false || fact.kind === 'verdict' || (fact.kind === 'failsafe' && !fact.active))
+      this.#findings.take(s, fact, this);
+    this.heardAt = s;
   }
 
   /** @returns what the schema of the same name says */
   report(): FlightReport {
-    const inFlight = this.#armedS + (this.#armed === true ? this.#end - this.#armedAt : 0);
+    const inFlight = this.#armedS + (this.armed === true ? this.end - this.#armedAt : 0);
     const duration = this.isEmpty
       ? null
-      : rounded(this.#armed === null ? this.#end : Math.min(this.#end, inFlight));
+      : rounded(this.armed === null ? this.end : Math.min(this.end, inFlight));
     const speed = rounded(this.#speed.value, 2);
     return {
       vehicle: this.#vehicle,
@@ -99,30 +145,45 @@ export class Flight implements FactSink, Judged {
       battery: {
         start: rounded(this.#volts?.first ?? null),
         end: rounded(this.#volts?.last ?? null),
-        min: rounded(this.voltage.value),
-        min_at_s: this.voltage.value === null ? null : rounded(this.voltage.at),
+        min: rounded(this.#voltage.value),
+        min_at_s: this.#voltage.value === null ? null : rounded(this.#voltage.at),
         used_mah: this.#used === null ? null : rounded(this.#used.last - this.#used.first, 1),
-        min_cell_v: rounded(this.cell.value),
+        min_cell_v: rounded(this.#cell.value),
       },
       gps: {
-        min_satellites: this.satellites.value,
-        worst_hdop: rounded(this.hdop.value, 2),
+        min_satellites: this.#satellites.value,
+        worst_hdop: rounded(this.#hdop.value, 2),
         glitches: this.glitches,
       },
-      vibration: { max: rounded(this.vibration.value, 2), clips: this.clips },
+      vibration: { max: rounded(this.#vibration.value, 2), clips: this.clips },
       modes: this.#modes.map(({ mode, from }, index) => ({
         name: typeof mode === 'string' ? mode : modeName(this.family, mode),
         from_s: rounded(from),
-        to_s: rounded(this.#modes[index + 1]?.from ?? this.#end),
+        to_s: rounded(this.#modes[index + 1]?.from ?? this.end),
       })),
       events: this.#events,
       track: this.#track.points.map(({ lat, lon }) => ({ lat: rounded(lat, 6), lon: rounded(lon, 6) })),
-      findings: findingsOf(this).map(({ severity, text, at }) => ({
-        severity,
-        text,
-        at_s: at === null ? null : rounded(at),
-      })),
+      findings: [
+        ...this.#findings
+          .found(this)
+          .map((finding) => ({ ...finding, text: plainText(finding.text).slice(0, MAX_FINDING) })),
+        ...(this.#isCut ? [CUT] : []),
+      ],
     };
+  }
+
+  get mode(): string | null {
+    const last = this.#modes.at(-1)?.mode;
+    if (last === undefined) return null;
+    return typeof last === 'string' ? last : modeName(this.family, last);
+  }
+
+  get restingVolts(): number | null {
+    return this.#volts?.first ?? null;
+  }
+
+  get fieldOfCurrent(): number | null {
+    return this.#fieldOfCurrent.value;
   }
 
   /** Both sources tell of the same glitches. */
@@ -142,6 +203,12 @@ export class Flight implements FactSink, Judged {
       case 'firmware':
         this.firmware = fact.firmware;
         return true;
+      case 'log':
+        this.log = fact.log;
+        return true;
+      case 'rotary':
+        this.rotary = fact.rotary;
+        return true;
       case 'vehicle':
         this.#vehicle = shortened(fact.text);
         this.family = fact.family ?? this.family;
@@ -151,6 +218,7 @@ export class Flight implements FactSink, Judged {
         return true;
       case 'param':
         if (PARAMS.test(fact.name)) this.params.set(fact.name, fact.value);
+        this.#layout = null;
         return true;
       case 'armed':
         this.#onArmed(at, fact.armed);
@@ -170,6 +238,11 @@ export class Flight implements FactSink, Judged {
       case 'event':
         this.#list(at, fact.event, fact.text);
         return true;
+      case 'lane':
+        this.#onLane(at, fact);
+        return true;
+      case 'verdict':
+        return true;
       default:
         return false;
     }
@@ -179,26 +252,30 @@ export class Flight implements FactSink, Judged {
     switch (fact.kind) {
       case 'position':
         this.#track.position(at, fact);
+        this.height = fact.height ?? this.#track.above(fact.alt);
         break;
       case 'speed':
         this.#speed.take(at, fact.ms);
         break;
       case 'voltage':
         this.#volts = { first: this.#volts?.first ?? fact.volts, last: fact.volts };
-        this.voltage.take(at, fact.volts);
+        this.#voltage.take(at, fact.volts);
         break;
       case 'used':
         this.#used = { first: this.#used?.first ?? fact.mah, last: fact.mah };
         break;
       case 'cell':
-        this.cell.take(at, fact.volts);
+        this.#cell.take(at, fact.volts);
         break;
-      case 'battery-state':
-        if (!this.batteryStates.has(fact.state)) this.batteryStates.set(fact.state, at);
+      case 'current':
+        this.amps = fact.amps;
+        break;
+      case 'board':
+        this.#onBoard(fact.volts);
         break;
       case 'gps':
-        if (fact.satellites !== null) this.satellites.take(at, fact.satellites);
-        if (fact.hdop !== null) this.hdop.take(at, fact.hdop);
+        if (fact.satellites !== null) this.#satellites.take(at, fact.satellites);
+        if (fact.hdop !== null) this.#hdop.take(at, fact.hdop);
         break;
       default:
         this.#ofSensors(at, fact);
@@ -208,30 +285,68 @@ export class Flight implements FactSink, Judged {
   #ofSensors(at: number, fact: Fact): void {
     switch (fact.kind) {
       case 'glitch':
-        this.#onGlitch(at, fact.source, fact.active);
+        this.#onGlitch(fact.source, fact.active);
         break;
       case 'vibration':
-        this.vibration.take(at, fact.level);
+        this.#vibration.take(at, fact.level);
         break;
       case 'clips':
-        this.#onClips(at, fact.sensor, fact.count);
+        this.#onClips(fact.sensor, fact.count);
         break;
       case 'field':
         this.#field ??= fact.length;
-        this.fieldChange.take(at, Math.abs(fact.length - this.#field) / this.#field);
+        this.fieldChange = Math.abs(fact.length - this.#field) / this.#field;
+        if (this.amps !== null) this.#fieldOfCurrent.take(this.amps, fact.length);
         break;
-      case 'ekf':
-        this.compass.take(at, fact.compass);
-        this.estimator.take(at, this.firmware === 'px4' ? worstRatio(fact) : ardupilotVariance(fact));
+      case 'fix':
+        this.#onFix(at, fact);
         break;
-      case 'bad-accelerometer':
-        this.badAccelerometerAt ??= at;
+      case 'desired':
+        this.#desired = fact;
+        break;
+      case 'attitude':
+        this.attitudeError =
+          this.#desired === null
+            ? null
+            : Math.max(
+                Math.abs(turned(fact.roll - this.#desired.roll)),
+                Math.abs(fact.pitch - this.#desired.pitch),
+              );
+        break;
+      case 'esc':
+        if (fact.index < MAX_ESCS) this.#onEsc(fact.index, fact.rpm);
         break;
       case 'outputs':
-        if (this.#landed !== true) this.#onOutputs(fact.pwm);
+        this.#layout ??= motorLayoutOf(this.params);
+        this.motors = motorsOf(fact.pwm, this.#layout);
+        if (this.landed !== true) this.#onOutputs(fact.pwm);
         break;
       default: // told by #whatItIs
     }
+  }
+
+  #onBoard(volts: number): void {
+    if (volts < LEAST_BOARD_V) return;
+    this.board = { highest: Math.max(volts, this.board?.highest ?? 0), last: volts };
+  }
+
+  #onLane(at: number, { core, of = '' }: FactOf<'lane'>): void {
+    if (this.#lane !== null && core !== this.#lane && this.armed !== false) {
+      const text = `the estimator changed its core from ${this.#lane} to ${core}`;
+      this.#findings.take(at, { kind: 'verdict', what: 'EKF lane switch', text, of }, this);
+    }
+    this.#lane = core;
+  }
+
+  /** Where the speed does not explain it. */
+  #onFix(at: number, fix: FactOf<'fix'>): void {
+    const last = this.#fix;
+    this.jump = null;
+    if (!fix.is3d) return;
+    this.#fix = { at, fix };
+    if (last === null || at - last.at > JUMP_S || at <= last.at) return;
+    const speed = Math.max(...[fix.ms, last.fix.ms].filter(Number.isFinite), 0);
+    this.jump = metres(last.fix, fix) - speed * (at - last.at);
   }
 
   #onClock(startUtcMs: number): void {
@@ -239,25 +354,25 @@ export class Flight implements FactSink, Judged {
   }
 
   #onArmed(at: number, armed: boolean): void {
-    if (armed === this.#armed) return;
-    const isFirst = this.#armed === null;
+    if (armed === this.armed) return;
+    const isFirst = this.armed === null;
     if (armed) this.#list(at, 'armed', isFirst ? 'before the log begins' : '');
     else if (!isFirst) this.#list(at, 'disarmed', '');
     if (armed) this.#armedAt = isFirst ? 0 : at;
-    else if (this.#armed === true) this.#armedS += at - this.#armedAt;
-    this.#armed = armed;
+    else if (this.armed === true) this.#armedS += at - this.#armedAt;
+    this.armed = armed;
     this.#track.interrupt();
   }
 
   #onLanded(at: number, landed: boolean): void {
-    if (this.#landed !== null && landed !== this.#landed) this.#list(at, landed ? 'landed' : 'takeoff', '');
-    this.#landed = landed;
+    if (this.landed !== null && landed !== this.landed) this.#list(at, landed ? 'landed' : 'takeoff', '');
+    this.landed = landed;
   }
 
   #onMode(at: number, mode: string | number): void {
     if (this.#modes.at(-1)?.mode === mode) return;
     if (this.#modes.length < MAX_LISTED) this.#modes.push({ mode, from: at });
-    else this.isCut = true;
+    else this.#isCut = true;
   }
 
   #onFailsafe(at: number, told: string, active: boolean): void {
@@ -266,36 +381,36 @@ export class Flight implements FactSink, Judged {
     if (active) {
       if (this.#active.size >= MAX_LISTED) return;
       this.#active.add(name);
-      if (this.failsafes.size < MAX_LISTED && !this.failsafes.has(name)) this.failsafes.set(name, at);
     } else this.#active.delete(name);
     this.#list(at, 'failsafe', active ? name : `${name}: over`);
   }
 
-  #onGlitch(at: number, source: 'ekf' | 'error', active: boolean): void {
+  #onGlitch(source: 'ekf' | 'error', active: boolean): void {
     const known = this.#glitches.get(source) ?? { count: 0, active: false };
-    if (active && !known.active) {
-      known.count++;
-      this.glitchAt ??= at;
-    }
+    if (active && !known.active) known.count++;
     known.active = active;
     this.#glitches.set(source, known);
   }
 
-  #onClips(at: number, sensor: number, count: number): void {
+  #onClips(sensor: number, count: number): void {
     if (!Number.isSafeInteger(count) || count < 0) return; // a damaged log
     const known = this.#clips.get(sensor);
     if (known === undefined) {
       if (this.#clips.size < MAX_SENSORS) this.#clips.set(sensor, { last: count, added: 0 });
       return;
     }
-    if (count > known.last) {
-      known.added += count - known.last;
-      this.clipAt ??= at;
-    }
+    if (count > known.last) known.added += count - known.last;
     known.last = count;
   }
 
+  #onEsc(index: number, rpm: number): void {
+    this.rpms[index] = rpm;
+    if (rpm > WORKING_RPM) this.worked.add(index);
+  }
+
+  /** One that is at its limit, or not yet at work, says nothing about balance. */
   #onOutputs(pwm: readonly number[]): void {
+    if (this.motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
     for (const [index, value] of pwm.entries())
       this.outputSums[index] = (this.outputSums[index] ?? 0) + value;
     this.outputSamples++;
@@ -304,7 +419,7 @@ export class Flight implements FactSink, Judged {
   #list(at: number, kind: Event['kind'], text: string): void {
     if (this.#events.length < MAX_LISTED)
       this.#events.push({ at_s: rounded(at), kind, text: shortened(text) });
-    else this.isCut = true;
+    else this.#isCut = true;
   }
 
   /** Never before the first record. */
@@ -313,19 +428,9 @@ export class Flight implements FactSink, Judged {
   }
 }
 
-type Ratios = Extract<Fact, { readonly kind: 'ekf' }>;
-
-function worstRatio({ velocity, position, height }: Ratios): number {
-  return Math.max(...[velocity, position, height].filter(Number.isFinite));
-}
-
-/**
- * What ArduPilot's EKF check compares with FS_EKF_THRESH: it fails if two of the three are above it, or the velocity is above twice as
- * much (`ekf_over_threshold`, https://github.com/ArduPilot/ardupilot/blob/master/ArduCopter/ekf_check.cpp).
- */
-function ardupilotVariance({ compass, velocity, position }: Ratios): number {
-  const [, second = 0] = [compass, velocity, position].filter(Number.isFinite).toSorted((a, b) => b - a);
-  return Math.max(second, Number.isFinite(velocity) ? velocity / 2 : 0);
+/** Between -180 and 180 degrees. */
+function turned(degrees: number): number {
+  return ((((degrees + 180) % 360) + 360) % 360) - 180;
 }
 
 function shortened(text: string): string {

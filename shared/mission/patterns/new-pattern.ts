@@ -1,13 +1,9 @@
-import { PRESETS } from '../../../../../shared/mission/patterns/camera.ts';
-import type { Pattern } from '../../../../../shared/mission/patterns/placed.ts';
-import type { LatLon } from '../../../../../shared/mission/patterns/plane.ts';
-import { Plane } from '../../../../../shared/mission/patterns/plane.ts';
-import { bestHeading } from '../../../../../shared/mission/patterns/polygon.ts';
-import type {
-  PatternKind,
-  PatternSettings,
-  Photos,
-} from '../../../../../shared/mission/patterns/settings.ts';
+import { PRESETS } from './camera.ts';
+import type { Pattern } from './placed.ts';
+import type { LatLon } from './plane.ts';
+import { Plane } from './plane.ts';
+import { bestHeading } from './polygon.ts';
+import type { PatternKind, PatternSettings, Photos } from './settings.ts';
 
 /** A new pattern begins with the camera and overlaps of the last one. */
 

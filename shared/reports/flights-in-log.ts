@@ -1,5 +1,5 @@
-import type { TrackPoint } from '../../../shared/fleet/flight.ts';
-import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import type { TrackPoint } from '../fleet/flight.ts';
+import type { FlightReport } from '../schemas/flight-report.ts';
 import type { Fact, FactSink } from './facts.ts';
 import { Flight } from './flight.ts';
 import type { Uptime } from './tlog.ts';
@@ -9,7 +9,7 @@ const MAX_FLIGHTS = 64;
 /** Points of a track, twice of what is told: every other one goes when it is full. */
 const MAX_POINTS = 4000;
 /** What a later flight has to know that was said before it. */
-const CONTEXT = new Set<Fact['kind']>(['firmware', 'vehicle', 'home', 'mode', 'landed']);
+const CONTEXT = new Set<Fact['kind']>(['firmware', 'log', 'vehicle', 'home', 'mode', 'landed']);
 const MAX_PARAMS = 256;
 
 /** More than that is a clock that was set, s. */

@@ -1,8 +1,8 @@
-import { batteryState } from '../../../shared/flight/battery-state.ts';
-import { AUTOPILOT_PX4, type Family, familyOf } from '../../../shared/flight/modes.ts';
-import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { STAMP_BYTES, vehicleIn, walkTlog } from '../../../shared/logs/tlog.ts';
-import { isAutopilot } from '../../../shared/mavlink/autopilot-heartbeat.ts';
+import { batteryState } from '../flight/battery-state.ts';
+import { AUTOPILOT_PX4, type Family, familyOf } from '../flight/modes.ts';
+import type { LogBytes } from '../logs/log-bytes.ts';
+import { STAMP_BYTES, vehicleIn, walkTlog } from '../logs/tlog.ts';
+import { isAutopilot } from '../mavlink/autopilot-heartbeat.ts';
 import {
   decodeAttitude,
   decodeAutopilotVersion,
@@ -16,18 +16,18 @@ import {
   decodeStatusText,
   decodeSysStatus,
   decodeSystemTimeBootMs,
-} from '../../../shared/mavlink/decode.ts';
+} from '../mavlink/decode.ts';
 import {
   decodeEkfStatus,
   decodeEstimatorStatus,
   decodeLandedState,
   type Estimator,
-} from '../../../shared/mavlink/decode-flight.ts';
-import { decodeServoOutputs, decodeVibration } from '../../../shared/mavlink/decode-motors.ts';
-import { Frame } from '../../../shared/mavlink/frame.ts';
-import { MSG } from '../../../shared/mavlink/messages.ts';
-import { Payload } from '../../../shared/mavlink/payload.ts';
-import type { Fact, FactSink, Firmware } from './facts.ts';
+} from '../mavlink/decode-flight.ts';
+import { decodeServoOutputs, decodeVibration } from '../mavlink/decode-motors.ts';
+import { Frame } from '../mavlink/frame.ts';
+import { MSG } from '../mavlink/messages.ts';
+import { Payload } from '../mavlink/payload.ts';
+import { type Fact, type FactSink, type Firmware, factsOfText } from './facts.ts';
 
 // Of a heartbeat.
 const AUTOPILOT_ARDUPILOT = 3;
@@ -39,7 +39,10 @@ const STATE_EMERGENCY = 6;
 const LANDED_UNDEFINED = 0;
 const LANDED_ON_GROUND = 1;
 const PARAM_REAL32 = 9;
-const SEVERITY_WARNING = 4;
+const DEGREES = 180 / Math.PI;
+const FIX_3D = 3;
+/** POWER_STATUS (common): its first field is the voltage of the autopilot, mV. */
+const POWER_STATUS = 125;
 const MAX_CELL_MV = 5000;
 const U16_UNKNOWN = 0xffff;
 const SATELLITES_UNKNOWN = 255;
@@ -140,6 +143,7 @@ class TlogVehicle {
     if (autopilot === AUTOPILOT_ARDUPILOT) this.#firmware = 'ardupilot';
     if (autopilot === AUTOPILOT_PX4) this.#firmware = 'px4';
     if (this.#firmware !== null) this.#sink.take(this.#at, { kind: 'firmware', firmware: this.#firmware });
+    this.#sink.take(this.#at, { kind: 'log', log: 'tlog' });
     this.#sink.take(this.#at, { kind: 'clock', utcMs: this.#at * 1000 });
     this.#tellVehicle(null);
   }
@@ -165,15 +169,8 @@ class TlogVehicle {
     if (id !== 0 && !final && part < 10) return;
     const whole = this.#text.bytes.toString();
     this.#text = { id: -1, bytes: EMPTY, severity: 0 };
-    for (const fact of factsOfText(severity, whole)) this.#sink.take(this.#at, fact);
+    for (const fact of factsOfText(severity, whole, 'STATUSTEXT.text')) this.#sink.take(this.#at, fact);
   }
-}
-
-/** Of a text of the vehicle: those that warn, and those about a failsafe. @param severity MAV_SEVERITY */
-export function factsOfText(severity: number, text: string): readonly Fact[] {
-  if (severity > SEVERITY_WARNING) return [];
-  if (!/failsafe/i.test(text)) return [{ kind: 'event', event: 'message', text }];
-  return [{ kind: 'failsafe', name: text, active: !/clear|off\b|resolved/i.test(text) }];
 }
 
 type FactReader = (payload: Payload, firmware: Firmware | null) => readonly Fact[];
@@ -185,7 +182,12 @@ const READERS: Readonly<Record<number, FactReader>> = {
     return [
       { kind: 'armed', armed: (baseMode & ARMED) !== 0 },
       { kind: 'mode', mode: customMode },
-      { kind: 'failsafe', name: 'the vehicle calls its state critical', active: critical },
+      {
+        kind: 'failsafe',
+        name: 'the vehicle calls its state critical',
+        active: critical,
+        of: 'HEARTBEAT.system_status',
+      },
     ];
   },
   [MSG.EXTENDED_SYS_STATE]: (payload) => {
@@ -207,53 +209,80 @@ const READERS: Readonly<Record<number, FactReader>> = {
       { kind: 'speed', ms: Math.hypot(vx, vy) / 100 },
     ];
   },
-  [MSG.ATTITUDE]: (payload) => [uptime(decodeAttitude(payload).timeBootMs)],
+  [MSG.ATTITUDE]: (payload) => {
+    const { timeBootMs, roll, pitch } = decodeAttitude(payload);
+    return [
+      uptime(timeBootMs),
+      { kind: 'attitude', roll: roll * DEGREES, pitch: pitch * DEGREES, of: 'ATTITUDE.roll' },
+    ];
+  },
   [MSG.SYSTEM_TIME]: (payload) => [uptime(decodeSystemTimeBootMs(payload))],
   [MSG.HOME_POSITION]: (payload) => {
     const { lat, lon, alt } = decodeHomePosition(payload);
     return [{ kind: 'home', lat: lat / 1e7, lon: lon / 1e7, alt: alt / 1000 }];
   },
   [MSG.GPS_RAW_INT]: (payload) => {
-    const { eph, satellites } = decodeGpsRaw(payload);
+    const { eph, satellites, fixType, lat, lon } = decodeGpsRaw(payload);
     return [
       {
         kind: 'gps',
         satellites: satellites === SATELLITES_UNKNOWN ? null : satellites,
         hdop: eph === U16_UNKNOWN ? null : eph / 100,
+        of: 'GPS_RAW_INT.satellites_visible',
+      },
+      {
+        kind: 'fix',
+        is3d: fixType >= FIX_3D,
+        lat: lat / 1e7,
+        lon: lon / 1e7,
+        ms: payload.u16(24) / 100,
+        of: 'GPS_RAW_INT.fix_type',
       },
     ];
   },
   [MSG.SYS_STATUS]: (payload) => {
-    const { voltage } = decodeSysStatus(payload);
-    return voltage === U16_UNKNOWN || voltage === 0 ? [] : [{ kind: 'voltage', volts: voltage / 1000 }];
+    const { voltage, current } = decodeSysStatus(payload);
+    if (voltage === U16_UNKNOWN || voltage === 0) return [];
+    const volts: Fact = { kind: 'voltage', volts: voltage / 1000, of: 'SYS_STATUS.voltage_battery' };
+    return current < 0 ? [volts] : [{ kind: 'current', amps: current / 100 }, volts];
   },
+  [POWER_STATUS]: (payload) => [{ kind: 'board', volts: payload.u16(0) / 1000, of: 'POWER_STATUS.Vcc' }],
   [MSG.BATTERY_STATUS]: (payload) => [...batteryFacts(payload)],
   [MSG.VIBRATION]: (payload, firmware) => {
     const { x, y, z, clips } = decodeVibration(payload);
+    const of = 'VIBRATION.vibration_z';
     return [
-      { kind: 'vibration', level: firmware === 'px4' ? z : Math.max(x, y, z) },
-      ...clips.map((count, sensor) => ({ kind: 'clips', sensor, count }) as const),
+      { kind: 'vibration', level: firmware === 'px4' ? z : Math.max(x, y, z), of },
+      ...clips.map(
+        (count, sensor) => ({ kind: 'clips', sensor, count, of: `VIBRATION.clipping_${sensor}` }) as const,
+      ),
     ];
   },
   [MSG.RAW_IMU]: (payload, firmware) => {
     const length = Math.hypot(...decodeRawField(payload));
-    return firmware === 'ardupilot' && length > 0 ? [{ kind: 'field', length }] : [];
+    return firmware === 'ardupilot' && length > 0 ? [{ kind: 'field', length, of: 'RAW_IMU.xmag' }] : [];
   },
   [MSG.EKF_STATUS_REPORT]: (payload) => {
     const ekf = decodeEkfStatus(payload);
-    return [ratiosOf(ekf), { kind: 'glitch', source: 'ekf', active: (ekf.flags & EKF_GLITCH) !== 0 }];
+    const of = 'EKF_STATUS_REPORT.flags';
+    return [
+      { ...ratiosOf(ekf), of: 'EKF_STATUS_REPORT.velocity_variance' },
+      { kind: 'glitch', source: 'ekf', active: (ekf.flags & EKF_GLITCH) !== 0, of },
+    ];
   },
   [MSG.ESTIMATOR_STATUS]: (payload) => {
     const estimator = decodeEstimatorStatus(payload);
     const { flags } = estimator;
-    const glitch = { kind: 'glitch', source: 'ekf', active: (flags & ESTIMATOR_GLITCH) !== 0 } as const;
+    const of = 'ESTIMATOR_STATUS.flags';
+    const glitch = { kind: 'glitch', source: 'ekf', active: (flags & ESTIMATOR_GLITCH) !== 0, of } as const;
+    const ratios = { ...ratiosOf(estimator), of: 'ESTIMATOR_STATUS.pos_horiz_ratio' };
     return (flags & ESTIMATOR_ACCEL_ERROR) === 0
-      ? [ratiosOf(estimator), glitch]
-      : [ratiosOf(estimator), glitch, { kind: 'bad-accelerometer' }];
+      ? [ratios, glitch]
+      : [ratios, glitch, { kind: 'bad-accelerometer', of }];
   },
   [MSG.SERVO_OUTPUT_RAW]: (payload) => {
     const { port, us } = decodeServoOutputs(payload);
-    return port === 0 ? [{ kind: 'outputs', pwm: us }] : [];
+    return port === 0 ? [{ kind: 'outputs', pwm: us, of: 'SERVO_OUTPUT_RAW.servo#_raw' }] : [];
   },
   // PX4 sends integers bytewise; its parameters that count here are all real numbers.
   [MSG.PARAM_VALUE]: (payload, firmware) => {
@@ -279,8 +308,9 @@ function* batteryFacts(payload: Payload): Generator<Fact> {
   const there = [...cells.filter((mv) => mv !== U16_UNKNOWN), ...cellsExt.filter((mv) => mv !== 0)];
   // Some send the voltage of the whole pack as one cell.
   if (there.length > 0 && there.every((mv) => mv <= MAX_CELL_MV))
-    yield { kind: 'cell', volts: Math.min(...there) / 1000 };
+    yield { kind: 'cell', volts: Math.min(...there) / 1000, of: 'BATTERY_STATUS.voltages' };
   const state = batteryState(chargeState);
-  if (state === 'low') yield { kind: 'battery-state', state };
-  if (state === 'critical' || state === 'emergency') yield { kind: 'battery-state', state: 'critical' };
+  const of = 'BATTERY_STATUS.charge_state';
+  if (state === 'low') yield { kind: 'battery-state', state, of };
+  if (state === 'critical' || state === 'emergency') yield { kind: 'battery-state', state: 'critical', of };
 }

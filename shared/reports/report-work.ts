@@ -1,30 +1,29 @@
 import { readSync } from 'node:fs';
-import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
-import { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { isUlog } from '../../../shared/logs/ulog.ts';
-import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
-import { readDataflash } from './dataflash.ts';
-import type { FactSink } from './facts.ts';
-import { Flight } from './flight.ts';
+import type { ErrorCode } from '../errors.ts';
+import { LogBytes } from '../logs/log-bytes.ts';
+import type { FlightReport } from '../schemas/flight-report.ts';
+import type { LogSeries } from '../schemas/log-series.ts';
 import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
-import { readTlog, tlogBegin, tlogReader } from './tlog.ts';
-import { readUlog } from './ulog.ts';
+import { type FileKind, reportOfLog } from './report.ts';
+import { type SeriesWish, seriesOfLog } from './series.ts';
+import { tlogBegin, tlogReader } from './tlog.ts';
 
 /** A log, or several, to be read. */
 export interface ReportWork {
   /** Descriptor of the open log. */
   readonly file: number;
   readonly size: number;
-  /** `onboard`: one that the vehicle has written, of whichever kind. */
-  readonly kind: 'tlog' | 'onboard';
+  readonly kind: FileKind;
   /** Each flight of it by itself, in place of the report of all of it. */
   readonly isDivided?: boolean;
+  /** What some of its fields were, in place of the report. */
+  readonly series?: SeriesWish;
   /** Telemetry logs in which its last flight may go on, in their order. */
   readonly next?: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
 
 /** What the process is given: its logs are `file`, and then `next`. */
-export interface ReportTask extends Pick<ReportWork, 'kind' | 'isDivided'> {
+export interface ReportTask extends Pick<ReportWork, 'kind' | 'isDivided' | 'series'> {
   readonly logs: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
 
@@ -43,17 +42,24 @@ export type ReportAnswer =
   | { readonly done: number }
   | { readonly report: FlightReport }
   | { readonly divided: DividedLogs }
+  | { readonly series: LogSeries }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
 /** @param onRead told how many bytes were read. @throws ApiError E_LOG for what is no log */
 export function reportOf(
-  { file, size, kind }: ReportWork,
+  work: Pick<ReportWork, 'file' | 'size' | 'kind'>,
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
-  const flight = new Flight();
-  readInto(flight, { file, size, kind }, onRead);
-  if (flight.isEmpty) throw new ApiError('E_LOG', 'This file has nothing that a log has.');
-  return flight.report();
+  return reportOfLog(bytesOf(work, onRead), work.kind);
+}
+
+/** @param onRead told how many bytes were read. @throws ApiError as `seriesOfLog` */
+export function seriesOf(
+  work: Pick<ReportWork, 'file' | 'size' | 'kind'>,
+  wish: SeriesWish,
+  onRead: (done: number) => void,
+): LogSeries {
+  return seriesOfLog(bytesOf(work, onRead), work.kind, wish);
 }
 
 /** @param onRead told how many bytes were read. @returns none for what is no log, or has no flight */
@@ -69,20 +75,9 @@ export function flightsOf(work: ReportWork, onRead: (done: number) => void): Div
   return { flights: flights.flights(), counts: flights.counts };
 }
 
-function readInto(sink: FactSink, work: ReportWork, onRead: (done: number) => void): void {
-  readerOf(work.kind, bytesOf(work, onRead))(sink);
-}
-
 function bytesOf(
   { file, size }: Pick<ReportWork, 'file' | 'size'>,
   onRead: (done: number) => void,
 ): LogBytes {
   return new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
-}
-
-/** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
-function readerOf(kind: ReportWork['kind'], log: LogBytes): (sink: FactSink) => void {
-  if (kind === 'tlog') return (sink) => readTlog(log, sink);
-  if (isUlog(log)) return (sink) => readUlog(log, sink);
-  return (sink) => readDataflash(log, sink);
 }

@@ -1,4 +1,4 @@
-import { MOST_POINTS } from '../../../shared/schemas/flight-report.ts';
+import { MOST_POINTS } from '../schemas/flight-report.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact } from './facts.ts';
 
@@ -48,6 +48,12 @@ export class Track {
     else if (level !== null) this.height.take(at, alt - level);
   }
 
+  /** @returns m above home, or above the first position; null: none has come. @param alt of a position */
+  above(alt: number): number | null {
+    const level = this.#home?.alt ?? this.#first?.alt ?? null;
+    return level === null ? null : alt - level;
+  }
+
   /** What comes next is not a part of the same way. */
   interrupt(): void {
     this.#last = null;
@@ -59,7 +65,7 @@ function isPlace({ lat, lon }: Place): boolean {
 }
 
 /** Along a great circle. */
-function metres(a: Place, b: Place): number {
+export function metres(a: Place, b: Place): number {
   const dLat = (b.lat - a.lat) * RADIANS;
   const dLon = (b.lon - a.lon) * RADIANS;
   const h =
