@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   residual: ['shared'],
   connector: ['shared'],
   bin: ['shared', 'front', 'residual', 'connector'],
-  deploy: ['shared', 'bin', 'front'],
+  deploy: ['shared', 'bin', 'front', 'connector'],
 };
 
 /** The folders and files of a process from the ground up: each imports what is below it, and nothing beside it. What is not named is the roof. */

@@ -110,6 +110,7 @@ export function pluginFiles(version: string): ReadonlyMap<string, string> {
   const plugin = { name: 'svc', version, description: DESCRIPTION, author: AUTHOR, license: OWN_LICENSE };
   const marketplace = {
     name: NAME,
+    description: DESCRIPTION,
     owner: AUTHOR,
     plugins: [{ name: plugin.name, source: './', description: DESCRIPTION }],
   };

@@ -665,9 +665,9 @@ describe('the connector in a fleet', function () {
 
     it('over HTTP no client is sent to sign in where no token would be accepted afterwards', async () => {
       await using connector = await HttpConnector.start({ args: argsFor(hub.credential(['read'])), home });
-      const refused = await fetch(connector.url, { method: 'POST', body: '{}' });
-      expect(refused.status).to.equal(401);
-      expect(refused.headers.get('www-authenticate')).to.not.include('resource_metadata');
+      const answer = await fetch(connector.url, { method: 'POST', body: '{}' });
+      expect(answer.status).to.equal(401);
+      expect(answer.headers.get('www-authenticate')).to.not.include('resource_metadata');
       for (const path of [
         'oauth-protected-resource',
         'oauth-protected-resource/mcp',

@@ -24,7 +24,7 @@ describe('the plugin for AI clients', () => {
       expect(String(memberOf(declared, 'description'))).to.include(found?.description);
       const tools = compileCatalogue();
       const named = [...body.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([word]) => word);
-      expect(named).to.not.be.empty;
+      expect(named).to.have.length.above(0);
       for (const word of named) expect(tools.get(word), word).to.not.equal(undefined);
     });
 
