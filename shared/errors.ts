@@ -48,7 +48,7 @@ export const ERRORS = {
   E_PIC_HELD: [409, 'Someone else is pilot in command. Repeat with take_over if they agree.'],
   E_NOT_PIC: [409, 'Someone else is pilot in command. Take command first.'],
   E_RADIO_REFUSED: [409, 'The radio refused.'],
-  E_STICKS: [409, 'This mode needs sticks. Say manual: true if a pilot holds a radio.'],
+  E_STICKS: [409, 'This mode needs sticks.'],
   E_BUSY: [409, 'Another operation is running. Try again when it has finished.'],
   E_CALIBRATION: [409, 'The vehicle refuses this now. GET /api/calibration says why.'],
   E_MODEL_EXISTS: [409, 'A model of this name already exists. Delete it first, or choose another name.'],

@@ -56,7 +56,7 @@ describe('a mode that needs sticks, in the air', function () {
     };
     await hold('Switch to STABILIZE');
     await page
-      .getByText(/no pilot’s radio is heard/)
+      .getByText(/Nobody has sticks/)
       .first()
       .waitFor();
     const fallen = telemetry(
@@ -64,7 +64,7 @@ describe('a mode that needs sticks, in the air', function () {
       ({ mode, velocity }) => mode === 'STABILIZE' && (velocity as { climb: number }).climb < -5,
     );
     fallen.catch(() => undefined); // it is awaited below
-    await hold('A pilot holds a radio: STABILIZE');
+    await hold('A pilot has sticks: STABILIZE');
     await fallen;
   });
 });

@@ -12,6 +12,7 @@ const CATALOGUE: Readonly<Record<string, string>> = {
   viewerWords: 'log-viewer',
   auditWords: 'audit',
   planWords: 'plan',
+  confirmWords: 'confirm',
 };
 const BUTTONS: readonly unknown[] = ['Button', 'HoldButton'];
 const SCOPE = /^(?:Program|BlockStatement|FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;

@@ -1,10 +1,8 @@
-import { PenLine } from 'lucide';
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { may } from '../api/node.ts';
-import { Icon } from '../parts/parts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { t } from '../strings.ts';
-import { hrefOf, place } from './route.ts';
+import { place } from './route.ts';
 
 const LOOK_MS = 5000;
 
@@ -13,14 +11,15 @@ export function WaitingCalls(): JSX.Element | null {
   return may('confirmations.id.sign.post') ? <Line /> : null;
 }
 
+/** What is shown is loaded with the first call: most people never see one. */
 function Line(): JSX.Element | null {
   const { data } = useAsk('confirmations.get', {}, LOOK_MS);
+  const [Shown, setShown] = useState<ComponentType<{ code: string; tool: string }> | null>(null);
   const next = data?.confirmations.find(({ state }) => state === 'waiting');
-  if (next === undefined || place.value.rest[1] === next.code) return null;
-  return (
-    <div class="banner warn" role="status">
-      <Icon of={PenLine} />
-      <a href={hrefOf('access', 'confirm', next.code)}>{t.app.waitingCall({ tool: next.tool })}</a>
-    </div>
-  );
+  const isNeeded = next !== undefined;
+  useEffect(() => {
+    if (isNeeded) void import('./waiting-line.tsx').then((loaded) => setShown(() => loaded.default));
+  }, [isNeeded]);
+  if (next === undefined || Shown === null || place.value.rest[1] === next.code) return null;
+  return <Shown code={next.code} tool={next.tool} />;
 }

@@ -8,6 +8,14 @@ export interface AuditArguments {
   readonly cut: { what: Given };
 }
 
+export interface ConfirmArguments {
+  readonly title: { node: Given };
+  readonly asks: { who: Given };
+  readonly left: { seconds: Given };
+  readonly away: { metres: Given };
+  readonly waiting: { tool: Given };
+}
+
 export interface HubArguments {
   readonly away: { seconds: Given };
   readonly 'signIn.with': { provider: Given };
@@ -89,7 +97,6 @@ export interface LogViewerArguments {
 }
 
 export interface PageArguments {
-  readonly 'app.waitingCall': { tool: Given };
   readonly 'app.away': { seconds: Given };
   readonly 'app.unreachable': { since: Given };
   readonly 'app.relay.title': { name: Given };
@@ -393,10 +400,6 @@ export interface PageArguments {
   readonly 'access.fleet.dropped': { events: Given };
   readonly 'access.fleet.certificate': { until: Given };
   readonly 'access.pin.locked': { time: Given };
-  readonly 'access.confirm.title': { node: Given };
-  readonly 'access.confirm.asks': { who: Given };
-  readonly 'access.confirm.left': { seconds: Given };
-  readonly 'access.confirm.away': { metres: Given };
   readonly 'access.sessions.times': { since: Given; seen: Given; until: Given };
   readonly 'access.sessions.endOne': { who: Given };
   readonly 'access.secure.until': { authority: Given; leaf: Given };

@@ -5,7 +5,7 @@ import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { Audit } from './audit.tsx';
-import { Confirm } from './confirm.tsx';
+import Confirm from './confirm.tsx';
 import { Fleet } from './fleet.tsx';
 import { Overview } from './overview.tsx';
 import { Pairing } from './pairing.tsx';

@@ -11,9 +11,9 @@ import { distance, type Place, type View, viewOf } from '../../map/projection.ts
 import { number } from '../../parts/format.ts';
 import { Asked, Button, Card, ErrorNote, Note, SlideConfirm } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
-import { t } from '../../strings.ts';
 import { here } from '../../vehicle/vehicle-state.ts';
 import css from './access.module.css';
+import { confirmWords } from './confirm-words.ts';
 
 type Waiting = Answer<'confirmations.id.get'>;
 
@@ -21,10 +21,10 @@ const LOOK_MS = 2000;
 const MAP_PX = 256;
 
 /** One call of a program, whole, for the person who stands beside the aircraft: what, where, and a signature or none. */
-export function Confirm({ code }: { readonly code: string }): JSX.Element {
+export default function Confirm({ code }: { readonly code: string }): JSX.Element {
   const asked = useAsk('confirmations.id.get', { params: { id: code } }, LOOK_MS);
   const { data, error, reload } = asked;
-  const text = t.access.confirm;
+  const text = confirmWords;
   const gone = error?.code === 'E_NOT_FOUND';
   return (
     <Card title={text.title({ node: info.value?.name ?? '' })} icon={Bot} wide>
@@ -43,7 +43,7 @@ function Shown({
 }): JSX.Element {
   const { code, tool, args, summary, place, call_hash, asked_by: who, state } = waiting;
   const act = useAct();
-  const text = t.access.confirm;
+  const text = confirmWords;
   const answer = (agree: boolean): void => {
     void act.run(async () => {
       await call('confirmations.id.sign.post', { params: { id: code }, body: { agree, call_hash } });
@@ -130,7 +130,7 @@ function Where({ place }: { readonly place: Place }): JSX.Element {
     const { clientWidth = 300 } = box.current ?? {};
     setView(viewOf(from === null ? [place] : [from, place], clientWidth, MAP_PX));
   }, [place.lat, place.lon, hasFrom]);
-  const text = t.access.confirm;
+  const text = confirmWords;
   return (
     <>
       <div class={css['map']} ref={box}>

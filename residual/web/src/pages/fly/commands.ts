@@ -145,7 +145,7 @@ async function run(orders: readonly Order[], isWanted: () => boolean): Promise<R
         return { words, far: { ...order, far: true } };
       }
       if (error.code === 'E_STICKS')
-        return { words: t.fly.needsSticks, stickless: { ...order, manual: true } };
+        return { words: t.refusals.E_STICKS, stickless: { ...order, manual: true } };
       return { words: error.message };
     }
   }
