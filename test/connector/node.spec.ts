@@ -20,6 +20,7 @@ import {
   runConnector,
 } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -133,6 +134,8 @@ describe('the connector and a real node', function () {
         flight_logs_get: { id: 1 },
         flight_report: { log: 'none.tlog' },
         mission_check: { document: { items: [] } },
+        mission_build: { kind: 'orbit', lat: 47, lon: 8 },
+        flight_plan: { steps: [{ do: 'takeoff', altitude_m: 5 }, { do: 'land' }] },
       };
       const notHere: Readonly<Record<string, string>> = {
         plugins_info: 'not_found',
@@ -141,6 +144,7 @@ describe('the connector and a real node', function () {
         ground_status: 'not_supported',
         network_status: 'rest_down', // where NetworkManager does not run
       };
+      await armable(node, KEYED); // a plan begins where the vehicle is
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);
       for (const tool of reads) {
