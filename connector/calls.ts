@@ -7,18 +7,24 @@ import { typedArguments } from './argument-types.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
+import type { Visit } from './gate/node-signatures.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
+import { rehearse } from './gate/rehearsal.ts';
+import { neighboursOf } from './neighbours.ts';
 import { askedOf, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
-import { askBy } from './planes/ask.ts';
+import { askBy, askOf } from './planes/ask.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { Sending } from './sending.ts';
-import { checked, complete } from './tools/listing.ts';
+import { checked } from './tools/listing.ts';
 import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer } from './tools/tool.ts';
 import type { Toolset } from './toolsets.ts';
+
+/** Callers whose families are remembered. */
+const MAX_SHOWN = 256;
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -39,12 +45,16 @@ export interface CallRequest {
   readonly elicited: { readonly node: string; readonly agreed: boolean } | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
+  /** What its user did with the page of the node that they were shown; absent: the client shows no pages. */
+  readonly visited?: Visit['answer'];
 }
 
 type CallOutcome =
   | { readonly kind: 'answer'; readonly answer: ToolAnswer }
   /** The client must ask its user, and call again. */
   | { readonly kind: 'ask'; readonly question: string; readonly node: string }
+  /** The client must show its user a page, and call again. */
+  | { readonly kind: 'visit'; readonly url: string; readonly message: string; readonly node: string }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
 interface CallsOptions {
@@ -62,6 +72,8 @@ interface CallsOptions {
   /** Whether flight tools are shown at all. */
   readonly showsFlight: () => boolean;
   readonly pages: Pages;
+  /** The list is another one. */
+  readonly onChange: () => void;
   /** Which tools the nodes have routes for. */
   readonly offers: Pick<Offers, 'refresh' | 'has'>;
 }
@@ -77,6 +89,8 @@ export class Calls {
   /** Made for the first call, as the validator of each tool is: many connectors are only asked what there is. */
   #ajv: ReturnType<typeof createAjv> | null = null;
   readonly #validators = new WeakMap<Tool, Validator>();
+  /** Families that a caller asked for, by principal. */
+  readonly #shown = new Map<string, ReadonlySet<Toolset>>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -93,16 +107,35 @@ export class Calls {
 
   /** The tools that this caller may see and the nodes have, in the order of their names. */
   async visible(principal: Principal): Promise<readonly Tool[]> {
-    const { catalogue, contributed, showsFlight, offers, toolsets } = this.#options;
+    const { catalogue, contributed, showsFlight, offers, plane } = this.#options;
     const { scopes } = principal;
     await offers.refresh(principal);
+    const isOneNode = plane.mode !== 'fleet' && plane.nodes.length < 2;
+    const families = this.#familiesOf(principal);
     const all = [...catalogue.values(), ...contributed().values()];
     const shown = all.filter((tool) => {
-      if (tool.toolset !== undefined && !toolsets.has(tool.toolset)) return false;
+      if (tool.toolset !== undefined && !families.has(tool.toolset)) return false;
+      if (tool.ofFleet === true && isOneNode) return false;
       const may = scopes === null || scopesOf(tool).every((scope) => scopes.includes(scope));
       return may && (showsFlight() || !affectsFlight(tool, classOf(tool))) && offers.has(tool);
     });
     return shown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #familiesOf({ id }: Principal): ReadonlySet<Toolset> {
+    return new Set([...this.#options.toolsets, ...(this.#shown.get(id) ?? [])]);
+  }
+
+  /** Lists a family for this caller from now on. @returns its tools, as far as the caller may use them */
+  async #show(family: Toolset, principal: Principal): Promise<readonly Tool[]> {
+    const families = this.#familiesOf(principal);
+    if (!families.has(family)) {
+      const [oldest] = this.#shown.keys();
+      if (this.#shown.size >= MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+      this.#shown.set(principal.id, new Set([...families, family]));
+      this.#options.onChange();
+    }
+    return (await this.visible(principal)).filter(({ toolset }) => toolset === family);
   }
 
   /** Never throws for an error in the call. */
@@ -142,11 +175,10 @@ export class Calls {
   ): Promise<CallOutcome> {
     const { principal } = caller;
     const { catalogue, contributed, plane, gate, rate, audit } = this.#options;
-    const { canAsk, signal } = request;
+    const { canAsk, signal, visited } = request;
     await this.#options.confirm(principal);
     const tool = catalogue.get(request.name) ?? contributed().get(request.name);
-    if (tool === undefined)
-      throw new Denial('unknown_tool', `There is no tool ${request.name.slice(0, 64)}.`);
+    if (tool === undefined) throw this.#unknown(request.name);
     const args = recordOf(typedArguments(request.args, checked(tool)));
     if (plane.nodes.length === 0) await plane.searching;
     const node = this.#nodeFor(tool, args, principal, plane);
@@ -157,14 +189,28 @@ export class Calls {
         errors,
       });
     const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
-    const call = { tool, args, principal, node, elicited, canAsk };
+    const waits = (message: string): void => request.progress(0, null, message);
+    const visit = visited === undefined ? {} : { visit: { answer: visited, signal, waits } };
+    const { progress } = request;
+    const show = async (family: Toolset): Promise<readonly Tool[]> => this.#show(family, principal);
+    const context = { args, principal, node, plane, audit, signal, progress, show };
+    // In a fleet each command is signed, also one that is only checked.
+    const tried = async (): Promise<void> =>
+      node.presence === null
+        ? rehearse(
+            async (ask) => tool.run({ ...context, ask, isRehearsal: true }),
+            askOf(node, principal, signal),
+          )
+        : undefined;
+    const call = { tool, args, principal, node, elicited, canAsk, rehearse: tried, ...visit };
     const scope = await gate.admit(call);
-    if (elicited === null) rate.spend(principal.id); // the round that asked the user has been counted
+    if (elicited === null && (visited ?? null) === null) rate.spend(principal.id); // the round that asked the user has been counted
     const reads = scope === 'read' || scope === 'secret_read';
     const problem = reads ? null : audit.problem();
     if (problem !== null) throw new Denial('audit_unavailable', undefined, { problem });
     const verdict = await gate.judge(call, scope);
     if (verdict.kind === 'ask') return { kind: 'ask', question: verdict.question, node: node.target.id };
+    if (verdict.kind === 'visit') return { ...verdict, node: node.target.id };
     // Of an answer that was given: nothing is asked.
     if (reads && Pages.isOurs(args['cursor']))
       return { kind: 'answer', answer: this.#options.pages.next(args['cursor'], askedOf(tool), principal) };
@@ -177,17 +223,24 @@ export class Calls {
     };
     const sending = new Sending({ node, principal, signal, grant, announce });
     const ask = askBy(async (asked) => sending.ask(asked));
-    const { progress } = request;
-    const answer = await tool
-      .run({ args, principal, node, plane, audit, signal, progress, ask })
-      .finally(() => sending.end());
+    const answer = await tool.run({ ...context, ask }).finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-    const { value } = answer;
-    const shown = {
-      ...answer,
-      value: complete(tool, plainWords(maySee ? value : (maskSecrets(value) as ToolAnswer['value']))),
+    const { value, text, ...rest } = answer;
+    const whole: ToolAnswer = {
+      ...rest,
+      value: plainWords(maySee ? value : (maskSecrets(value) as ToolAnswer['value'])),
     };
-    return { kind: 'answer', answer: this.#options.pages.first(shown, askedOf(tool), principal, reads) };
+    const shown = this.#options.pages.first(whole, askedOf(tool), principal, reads);
+    // What a tool wrote itself is about the whole answer, and it writes no secret.
+    const told = text === undefined || shown !== whole ? {} : { text: plainWords(text) };
+    return { kind: 'answer', answer: { ...shown, ...told } };
+  }
+
+  #unknown(name: string): Denial {
+    const { catalogue, contributed } = this.#options;
+    const near = neighboursOf(name, [...catalogue.keys(), ...contributed().keys()]);
+    const hint = near.length === 0 ? '' : ` Near it: ${near.join(', ')}.`;
+    return new Denial('unknown_tool', `There is no tool ${name.slice(0, 64)}.${hint}`, { near });
   }
 
   #nodeFor(tool: Tool, args: Arguments, principal: Principal, plane: Plane): NodeClient {

@@ -24,7 +24,10 @@ export const DENIALS = {
     'Flight tools are off: start the connector with --flight-enforced, on a node whose MAVLink endpoints all enforce the armed guard.',
   ],
   precondition_failed: [4030, 'The node is not in the state that this call needs.'],
-  armed_guard: [4031, 'The vehicle is armed, or its state is unknown. Disarm it first.'],
+  armed_guard: [
+    4031,
+    'The node does this only while the vehicle is known to be disarmed. If it flies, land first; on the ground disarm it.',
+  ],
   confirm_required: [4281, 'This needs a confirmation.'],
   rate_limited: [4290, 'Too many calls. Wait as long as retryAfterMs says.'],
   node_required: [4400, 'Say which node: the argument `node`.'],
@@ -37,7 +40,11 @@ export const DENIALS = {
   ],
   too_far: [
     4423,
-    "The place is further away than the node lets a command go, or beyond the vehicle's fence: see distance_m, bound and limit_m. Tell the user; call again with allow_far: true only if they ask for just that.",
+    "The place is further away than the node lets a command go, or beyond the vehicle's fence: see distance_m, bound and limit_m. Tell the user; allow_far: true is for whoever asks for just that place.",
+  ],
+  needs_sticks: [
+    4424,
+    "In the air this mode needs a pilot's sticks, and no radio is heard: without them the vehicle falls or drifts. Use GUIDED, flight_stop, flight_rtl or flight_land; call again with manual: true only if the user says that a pilot holds a radio.",
   ],
   not_supported: [5010, 'This node does not support that.'],
   audit_unavailable: [5011, 'The audit cannot be written, so nothing is changed.'],

@@ -15,6 +15,7 @@ import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
 import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
+import { NodeSignatures } from './gate/node-signatures.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { WayDown } from './gate/way-down.ts';
@@ -147,13 +148,21 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     catalogue: compileCatalogue(),
     contributed: () => contributed,
     plane,
-    gate: new Gate({ operator: operatorFiles(env), flight, wayDown, now: steady, log }),
+    gate: new Gate({
+      operator: operatorFiles(env),
+      flight,
+      wayDown,
+      signatures: new NodeSignatures(),
+      now: steady,
+      log,
+    }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
     confirm: async (principal) => bearer.confirm(principal),
     toolsets: settings.toolsets,
     showsFlight: () => flight.shown,
     pages: new Pages(steady),
+    onChange,
     offers,
   });
   const resources = new Resources({

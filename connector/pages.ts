@@ -73,7 +73,6 @@ export class Pages {
     return {
       ...answer,
       value: { ...Object.fromEntries(scalars.slice(0, 16)), narrow: said },
-      shaped: false,
       ...(reads ? { isError: true } : {}),
     };
   }
@@ -139,7 +138,7 @@ export function askedOf({ name, input }: Tool): AskedFor {
   };
 }
 
-/** Of the result of a tool: as structure, and once more as the text of it. */
+/** Of the result of a tool: as structure, and as the short text beside it, which is at most as long. */
 function bytesOfResult(value: unknown): number {
   const text = JSON.stringify(value) ?? '';
   return Buffer.byteLength(text) + bytesOfText(value);

@@ -27,7 +27,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Which nodes answer, and what is wrong with them.',
     arguments: [],
     text: () =>
-      `Use fleet_list_nodes, then status_full for each node that is online. List what is wrong, worst first. ${REPORT}`,
+      `Use fleet_list_nodes, then status_get (part all) for each node that is online. List what is wrong, worst first. ${REPORT}`,
   },
   {
     name: 'preflight_brief',
@@ -35,8 +35,18 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Whether this vehicle is ready to fly.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Brief me before a flight of node ${node ?? ''}: flight_check, status_full, telemetry_snapshot, logs_query with level warn. ` +
-      `Cover battery, GPS, estimator, home, link, video, disk, recent warnings; end with ready or not ready and why. ${REPORT}`,
+      `Brief me before a flight of node ${node ?? ''}: flight_check, status_get (part all), telemetry_snapshot, params_optimize, logs_query with level warn. ` +
+      `Cover battery, GPS, estimator, home, failsafes and fence, link, video, disk, recent warnings; end with ready or not ready and why. ${REPORT}`,
+  },
+  {
+    name: 'survey',
+    title: 'Plan a survey',
+    description: 'A flight over an area that takes pictures; uploaded when you agree.',
+    arguments: [NODE, { name: 'area', description: 'corners, or a place and a size', required: true }],
+    text: ({ node, area }) =>
+      `Plan a survey with node ${node ?? ''} of this area: "${area ?? ''}". Ask me for what you lack (height or ground resolution, overlap, camera). ` +
+      'Look at telemetry_snapshot and flight_check, build it with mission_build, check it with mission_check, and tell me in a few lines: ' +
+      'area, height, lines, pictures, distance, time, farthest place from the vehicle, every warning. Upload it only when I say so, and start it only when I say so again.',
   },
   {
     name: 'postflight_debrief',
@@ -44,7 +54,18 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'What happened in the last flight.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Debrief the last flight of node ${node ?? ''} from logs_query, logs_aggregate (battery, link) and telemetry_snapshot. ${REPORT}`,
+      `Debrief the last flight of node ${node ?? ''} with flight_report (no log: the newest). Take its findings in their order, the first is not the loudest; ` +
+      `show the evidence of each with flight_log_series where a figure decides. End with what to do before the next flight. ${REPORT}`,
+  },
+  {
+    name: 'why_did_it_do_that',
+    title: 'Why did it do that',
+    description: 'The cause of something the vehicle did.',
+    arguments: [NODE, { name: 'what', description: 'what it did, and about when', required: true }],
+    text: ({ node, what }) =>
+      `The vehicle of node ${node ?? ''} did this: "${what ?? ''}". Find out why: flight_report for the findings in their order, flight_log_series around that time ` +
+      '(mode, attitude against desired, voltage, position, radio), telemetry_snapshot and params_optimize for what its failsafes do. ' +
+      `Tell cause, chain and impact with times and figures, what speaks against it, and how sure you are. ${REPORT}`,
   },
   {
     name: 'tune_and_optimize',
@@ -52,7 +73,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Look at the parameters, propose, change nothing.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Read params_read_all of node ${node ?? ''} and propose changes with reasons, one by one. ${REPORT}`,
+      `Read params_optimize and params_read_all (changed) of node ${node ?? ''} and propose changes with reasons, one by one. ${REPORT}`,
   },
   {
     name: 'triage_issue',
@@ -60,7 +81,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Narrow a symptom down.',
     arguments: [NODE, { name: 'symptom', description: 'what was seen', required: true }],
     text: ({ node, symptom }) =>
-      `Node ${node ?? ''} shows this: "${symptom ?? ''}". Find the likely causes with status_full, status_diagnostics, services_list ` +
+      `Node ${node ?? ''} shows this: "${symptom ?? ''}". Find the likely causes with status_get (parts all, links, services) ` +
       `and logs_query; say for each what speaks for it, and what I should check. ${REPORT}`,
   },
 ];

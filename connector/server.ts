@@ -3,6 +3,7 @@ import {
   type CallToolResult,
   createRequestStateCodec,
   inputRequired,
+  inputResponse,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -22,8 +23,9 @@ import type { Principal } from './principal.ts';
 import { getPrompt, type Prompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 import { asRecord } from './rows.ts';
+import { shortText } from './short-text.ts';
 import { StrictServer } from './strict-server.ts';
-import { listedTools } from './tools/listing.ts';
+import { listed } from './tools/listing.ts';
 import { type Arguments, canonicalName, type ToolAnswer } from './tools/tool.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
@@ -55,6 +57,8 @@ interface PendingQuestion {
   readonly argsHash: string;
   readonly principal: string;
   readonly question: string;
+  /** A page of the node was shown, not a form. */
+  readonly page?: boolean;
 }
 const ANSWER = 'confirm';
 const LIST_TTL_MS = 60_000;
@@ -87,7 +91,8 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     wholeList(params);
     const tools = await calls.visible(principal);
     calls.recordList(caller, 'tools/list', tools.length);
-    return plainWords({ tools: [...listedTools(tools, plane.nodes.length > 1)] });
+    const several = plane.nodes.length > 1;
+    return plainWords({ tools: tools.map((tool) => listed(tool, several)) });
   });
 
   server.setRequestHandler('tools/call', async (request, ctx) => {
@@ -95,14 +100,18 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     const name = canonicalName(request.params.name);
     const args: Arguments = given ?? {};
     const asked = ctx.mcpReq.requestState<PendingQuestion>();
+    const ours = isAbout(asked, name, args, principal) ? asked : null;
     const outcome = await calls.call(
       {
         name,
         args,
         signal: ctx.mcpReq.signal,
         progress: progressOf(ctx),
-        elicited: isAbout(asked, name, args, principal) ? answerTo(asked, ctx, deps.questions) : null,
+        elicited: ours === null || ours.page === true ? null : answerTo(ours, ctx, deps.questions),
         canAsk: canAsk(server, ctx),
+        ...(canVisit(server, ctx)
+          ? { visited: ours?.page === true ? visitIn(ours, ctx, deps.questions) : null }
+          : {}),
       },
       caller,
     );
@@ -134,6 +143,19 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
               },
             }),
           },
+          requestState: await codec.mint(state, ctx),
+        });
+      }
+      case 'visit': {
+        const state: PendingQuestion = {
+          ...bind(name, outcome.node, args),
+          principal: principal.id,
+          question: deps.questions.ask(),
+          page: true,
+        };
+        const { url, message } = outcome;
+        return inputRequired({
+          inputRequests: { [ANSWER]: inputRequired.elicitUrl({ message: plainWords(message), url }) },
           requestState: await codec.mint(state, ctx),
         });
       }
@@ -265,14 +287,35 @@ function answerTo(
   return { node, agreed: allow === true };
 }
 
+/** What the client's user did with the page; null for a repeated answer. That they opened it signs nothing: the node says who did. */
+function visitIn(
+  { question }: PendingQuestion,
+  { mcpReq }: ServerContext,
+  questions: Questions,
+): 'accept' | 'decline' | null {
+  if (!questions.answer(question)) return null;
+  const view = inputResponse(mcpReq.inputResponses, ANSWER);
+  return view.kind === 'elicit' && view.action === 'accept' ? 'accept' : 'decline';
+}
+
+/** Whether the client can show its user a page by its address. */
+function canVisit(server: Server, ctx: ServerContext): boolean {
+  const { url } = asRecord(elicitationOf(server, ctx));
+  return typeof url === 'object' && url !== null;
+}
+
 /** Whether the client can show its user a form. `elicitation: {}` means forms, from before there was anything else. */
 function canAsk(server: Server, ctx: ServerContext): boolean {
+  const elicitation = elicitationOf(server, ctx);
+  if (typeof elicitation !== 'object' || elicitation === null) return false;
+  return 'form' in elicitation || !('url' in elicitation);
+}
+
+function elicitationOf(server: Server, ctx: ServerContext): unknown {
   const declared =
     memberOf(ctx.mcpReq.envelope, 'io.modelcontextprotocol/clientCapabilities') ??
     server.getClientCapabilities();
-  const { elicitation } = asRecord(declared);
-  if (typeof elicitation !== 'object' || elicitation === null) return false;
-  return 'form' in elicitation || !('url' in elicitation);
+  return asRecord(declared)['elicitation'];
 }
 
 function progressOf(ctx: ServerContext): (done: number, total: number | null, message: string) => void {
@@ -290,30 +333,33 @@ function progressOf(ctx: ServerContext): (done: number, total: number | null, me
   };
 }
 
-function resultOf({
-  value,
-  text: words,
-  image,
-  link,
-  isError = false,
-  shaped = true,
-}: ToolAnswer): CallToolResult {
-  const text = { type: 'text' as const, text: words ?? JSON.stringify(value) };
+function resultOf({ value, text, image, link, isError = false }: ToolAnswer): CallToolResult {
+  const words = { type: 'text' as const, text: text ?? shortText(value) };
   const picture =
     image === undefined
       ? []
       : [{ type: 'image' as const, data: image.data.toString('base64'), mimeType: image.mimeType }];
   return {
-    content: [text, ...picture, ...(link === undefined ? [] : [{ type: 'resource_link' as const, ...link }])],
-    ...(shaped ? { structuredContent: { ...value } } : {}),
+    content: [
+      words,
+      ...picture,
+      ...(link === undefined ? [] : [{ type: 'resource_link' as const, ...link }]),
+    ],
+    structuredContent: { ...value },
     ...(isError ? { isError } : {}),
   };
 }
 
-/** For the model: the reason, the sentence and the details. */
+/** For the model: the sentence, and what belongs to it; the structure has the number too. */
 function refusalOf(denial: Denial): CallToolResult {
-  const text = JSON.stringify({ message: plainWords(denial.message), ...dataOf(denial) });
-  return { content: [{ type: 'text', text }], isError: true };
+  const { svcCode, reason, ...detail } = dataOf(denial);
+  const message = plainWords(denial.message);
+  const rest = shortText({ reason, ...detail });
+  return {
+    content: [{ type: 'text', text: `${message}\n${rest}` }],
+    structuredContent: { message, svcCode, reason, ...detail },
+    isError: true,
+  };
 }
 
 function dataOf({ svcCode, reason, detail }: Denial): Record<string, unknown> {

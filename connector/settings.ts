@@ -65,7 +65,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
                                      prints it on the node (SVC_NODE_FINGERPRINT)
   --audit-path ~/.svc/mcp/audit.ndjson
   --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
-  --flight-enforced                  flight tools on; checked against the node's config
+  --flight-enforced                  flight tools on; checked against the node's config (SVC_MCP_FLIGHT_ENFORCED=true)
   --sim                              every target is a simulator; refuses to start otherwise
   --discover                         local-fleet: find the nodes of the LAN; while the fleet file has none, adopt
                                      the unpaired ones
@@ -80,6 +80,8 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
 
 const TARGETS = ['agent', 'local-fleet', 'fleet'] as const;
 const TRANSPORTS = ['auto', 'stdio', 'http', 'unix'] as const;
+/** As installers of AI clients write what a person has ticked. */
+const SWITCH = ['true', 'false'] as const;
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -122,7 +124,9 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     runDir: given('SVC_RUN_DIR') ?? '/run/svc',
     toolsets: toolsetsOf(values.toolset ?? []),
     sim: values.sim === true,
-    flightEnforced: values['flight-enforced'] === true,
+    flightEnforced:
+      values['flight-enforced'] === true ||
+      oneOf(given('SVC_MCP_FLIGHT_ENFORCED') ?? undefined, SWITCH, 'SVC_MCP_FLIGHT_ENFORCED') === 'true',
     discover,
     adopt,
     mdns: values['no-mdns'] !== true,

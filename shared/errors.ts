@@ -38,7 +38,7 @@ export const ERRORS = {
   E_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again.'],
   E_ARMED: [
     409,
-    'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
+    'The vehicle is armed, or its state is unknown. Land it if it flies and disarm it, or repeat with the override if you are sure.',
   ],
   E_OUTCOME_UNKNOWN: [
     409,
@@ -48,6 +48,7 @@ export const ERRORS = {
   E_PIC_HELD: [409, 'Someone else is pilot in command. Repeat with take_over if they agree.'],
   E_NOT_PIC: [409, 'Someone else is pilot in command. Take command first.'],
   E_RADIO_REFUSED: [409, 'The radio refused.'],
+  E_STICKS: [409, 'This mode needs sticks. Say manual: true if a pilot holds a radio.'],
   E_BUSY: [409, 'Another operation is running. Try again when it has finished.'],
   E_CALIBRATION: [409, 'The vehicle refuses this now. GET /api/calibration says why.'],
   E_MODEL_EXISTS: [409, 'A model of this name already exists. Delete it first, or choose another name.'],

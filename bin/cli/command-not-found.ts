@@ -1,7 +1,7 @@
 import { Errors, type Hook } from '@oclif/core';
 import { plainText } from '../../shared/plain-text.ts';
+import { textDistance } from '../../shared/text-distance.ts';
 import { EXIT } from './exit-codes.ts';
-import { textDistance } from './text-distance.ts';
 
 /** No command has so many letters; the comparison of longer words would take its time. */
 const MAX_CHARS = 64;

@@ -41,9 +41,10 @@ export function personWords(error: ApiError, flags: ReadonlySet<string>): string
   let text = (isCatalogue ? (violationsOf(error) ?? BY_CODE[error.code]) : undefined) ?? error.message;
   for (const [route, command] of COMMAND_OF_ROUTE) text = text.replaceAll(route, command);
   if (isCatalogue && error.code === 'E_ARMED')
-    text = `The vehicle is armed, or its state is unknown. ${flags.has('force') ? 'Disarm it, or repeat with --force if you are sure.' : 'Disarm it first.'}`;
+    text = `The vehicle is armed, or its state is unknown. ${flags.has('force') ? 'Land it if it flies and disarm it, or repeat with --force if you are sure.' : 'Land it if it flies, and disarm it first.'}`;
   if (flags.has('force')) text = text.replace('Repeat with force ', 'Repeat with --force ');
   if (flags.has('allow-far')) text = text.replace('allow_far: true', '--allow-far');
+  if (flags.has('manual')) text = text.replace('Say manual: true', 'Repeat with --manual');
   if (flags.has('stop-hotspot')) text = text.replace('stop_hotspot', '--stop-hotspot');
   return text;
 }

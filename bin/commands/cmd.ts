@@ -35,6 +35,11 @@ class CmdCommand extends NodeCommand {
         "goto, orbit, missionStart: also further than flight.max_goto_m, or outside of the vehicle's fence",
       default: false,
     }),
+    'dry-run': Flags.boolean({ summary: 'only say whether the node would send it', default: false }),
+    manual: Flags.boolean({
+      summary: 'mode: also one that needs sticks, in the air, where a pilot holds a radio that is not heard',
+      default: false,
+    }),
     confirm: Flags.string({ summary: 'motorTest: "PROPS OFF", once the propellers are off' }),
   };
 
@@ -48,6 +53,8 @@ class CmdCommand extends NodeCommand {
       cmd: args.name,
       args: given,
       ...(flags['allow-far'] ? { allow_far: true } : {}),
+      ...(flags.manual ? { manual: true } : {}),
+      ...(flags['dry-run'] ? { dry_run: true } : {}),
       ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
     };
     const verdict = flags.wait
@@ -62,6 +69,7 @@ class CmdCommand extends NodeCommand {
       process.exitCode = EXIT.refused;
       this.log(`accepted, but ${verdict.ended ?? 'not done'}: ${verdict.state ?? ''}`);
     } else if (verdict.done === true) this.log(`done: ${verdict.state ?? ''}`);
+    else if (status === 'checked') this.log('The node would send it; nothing was sent.');
     else if (status === 'accepted') this.log(`accepted${into}${words}`);
     else {
       process.exitCode = EXIT.refused;

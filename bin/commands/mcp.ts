@@ -2,6 +2,7 @@ import { Args, Errors, Flags } from '@oclif/core';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
+import { DemoCommand } from './mcp/demo.ts';
 import { postureCommand } from './mcp/token-posture.ts';
 
 /** The scopes that a use needs; flying needs to see what the vehicle does. */
@@ -82,6 +83,7 @@ export default {
       all ? 'Every token is revoked: all tokens minted until now are void.' : 'Revoked.',
     ],
   }),
+  'mcp:demo': DemoCommand,
   'mcp:enable': postureCommand(true),
   'mcp:disable': postureCommand(false),
 };

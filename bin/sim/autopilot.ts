@@ -226,6 +226,10 @@ export class Autopilot implements Craft {
     this.#preArmReported = this.#bootAt;
   }
 
+  get throttle(): number | null {
+    return this.#radio.throttle;
+  }
+
   /** The client that hears the vehicle from now on; undefined: nobody. The next heartbeat comes when it is due. */
   connect(sink: Sink | undefined): void {
     this.#channel.connect(sink);

@@ -13,10 +13,10 @@ import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';
 
 /**
- * The client's user, an argument of the client, a person's signature or presence, also that with which the flight began that this call
+ * The client's user, a person's signature or presence, also that with which the flight began that this call
  * ends (`way_down`); or nobody, since it was a simulator.
  */
-export type ConfirmedBy = 'elicitation' | 'argument' | 'signature' | 'presence' | 'way_down' | 'simulator';
+export type ConfirmedBy = 'elicitation' | 'signature' | 'presence' | 'way_down' | 'simulator';
 
 /** One call, list or refusal. */
 export interface AuditEvent {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../shared/member.ts';
 
 /** Binds a confirmation to one tool, one node and one set of arguments. */
-interface BoundCall {
+export interface BoundCall {
   readonly tool: string;
   readonly node: string;
   /** SHA-256 of the canonical arguments, hex. */

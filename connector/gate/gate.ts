@@ -21,6 +21,7 @@ import type { Principal } from '../principal.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
+import type { NodeSignatures, Visit } from './node-signatures.ts';
 import { forgotten, type WayDown } from './way-down.ts';
 
 /**
@@ -39,6 +40,10 @@ export interface GateCall {
   readonly elicited: boolean | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
+  /** How the client shows its user a page; absent: it cannot. */
+  readonly visit?: Visit;
+  /** Asks the node what it would say to the call. @throws Denial what it would refuse */
+  readonly rehearse?: () => Promise<void>;
 }
 
 /** The confirmation of one call. */
@@ -59,11 +64,15 @@ export interface Grant {
 export type Verdict =
   | { readonly kind: 'pass'; readonly scope: Scope; readonly grant: Grant }
   /** Only a confirmation by the client's user is missing. */
-  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
+  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string }
+  /** Only a signature on a page of the node is missing. */
+  | { readonly kind: 'visit'; readonly scope: Scope; readonly url: string; readonly message: string };
 
 interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
+  /** Absent: nobody signs at a node. */
+  readonly signatures?: NodeSignatures;
   readonly wayDown: WayDown;
   /** Steady, ms. */
   readonly now: () => number;
@@ -106,34 +115,30 @@ export class Gate {
     }
   }
 
-  /** The argument counts only where nobody can be asked: a model writes it. */
-  #admin({ args, tool, node, elicited, canAsk }: GateCall): Verdict {
+  /** The client's user, else a person as for a flight: what a model writes itself confirms nothing. */
+  async #admin(call: GateCall): Promise<Verdict> {
+    const { args, tool, node, elicited, canAsk } = call;
     if (elicited === true) return pass('admin', 'elicitation');
     if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
-    if (!canAsk) {
-      const { confirm } = args;
-      if (confirm === true || confirm === 'true' || (tool.phrase !== undefined && confirm === tool.phrase))
-        return pass('admin', 'argument');
-      throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
-    }
+    if (!canAsk || args['confirm_id'] !== undefined) return this.#byPerson(call, 'admin');
     const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(maskArguments(args))}?`;
     return { kind: 'ask', scope: 'admin', question };
   }
 
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
-    const verdict = await this.#person(call);
+    const verdict = await this.#byPerson(call, 'flight');
     return verdict.kind === 'pass'
       ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) }
       : verdict;
   }
 
-  /** A person's approval of a flight call. @throws Denial confirm_required, operator_present_stale */
-  async #person(call: GateCall): Promise<Verdict> {
-    if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
-    if (call.tool.signed?.(call.args) === true) throw await this.#unsigned(call, 'confirm_required');
+  /** By a signature, or by whoever stands by. @throws Denial confirm_required, operator_present_stale */
+  async #byPerson(call: GateCall, scope: 'admin' | 'flight'): Promise<Verdict> {
+    if (call.args['confirm_id'] !== undefined) return this.#signed(call, scope);
+    if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, scope, 'confirm_required');
     if (this.#operatorPresent())
-      return pass('flight', 'presence', async () => {
+      return pass(scope, 'presence', async () => {
         const { tool, node, args } = call;
         // Who stands by sees what is sent in their name, or it is not sent.
         await showOperator(this.#options.operator, {
@@ -143,7 +148,7 @@ export class Gate {
         });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
-    if (await this.#options.wayDown.covers(call)) return pass('flight', 'way_down');
+    if (scope === 'flight' && (await this.#options.wayDown.covers(call))) return pass(scope, 'way_down');
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
       const { now } = this.#options;
@@ -152,9 +157,9 @@ export class Gate {
         if (now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
         return Promise.resolve();
       };
-      return pass('flight', 'presence', stale, undefined, pilot);
+      return pass(scope, 'presence', stale, undefined, pilot);
     }
-    throw await this.#unsigned(call, 'operator_present_stale');
+    return this.#unsigned(call, scope, 'operator_present_stale');
   }
 
   async #destructive(call: GateCall): Promise<Verdict> {
@@ -163,7 +168,7 @@ export class Gate {
     if (tool.phrase === undefined ? classOf(tool) === 'destructive' : args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
-    if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
+    if (args['confirm_id'] === undefined) return this.#unsigned(call, 'destructive', 'confirm_required');
     return this.#signed(call, 'destructive');
   }
 
@@ -214,14 +219,30 @@ export class Gate {
     );
   }
 
-  /** The refusal, with a code under which a person may sign the call. */
-  async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
-    const { args, node, principal, tool } = call;
+  /**
+   * A page of the node where a person signs, if client and node can; else the refusal, with a code under which a person may sign the
+   * call in a terminal.
+   */
+  async #unsigned(
+    call: GateCall,
+    scope: Scope,
+    reason: 'operator_present_stale' | 'confirm_required',
+  ): Promise<Verdict> {
+    const { tool, args, node, principal, visit } = call;
     const bound = boundOf(call);
+    // Nobody is asked to sign what the node would refuse.
+    if ((visit?.answer ?? null) === null) await call.rehearse?.();
+    const { operator, signatures } = this.#options;
+    const atNode =
+      visit === undefined || signatures === undefined
+        ? null
+        : await signatures.judge({ ...call, bound }, visit, async () => (await summaryOf(call)).summary);
+    if (atNode?.kind === 'visit') return { ...atNode, scope };
+    if (atNode?.kind === 'signed') return pass(scope, 'signature', atNode.take);
     const isFleet = node.presence !== null;
     const requests = isFleet ? tool.requests?.(args, { node, principal }) : undefined;
     const code = await fileCall(
-      this.#options.operator,
+      operator,
       {
         ...bound,
         args: maskArguments(args),
@@ -232,7 +253,7 @@ export class Gate {
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
-    return new Denial(
+    throw new Denial(
       reason,
       reason === 'operator_present_stale'
         ? `No operator is present.${forgotten(call)} A person must keep \`svc operator hold\` running, or: ${how}`

@@ -161,6 +161,7 @@ export function denialOf(
     case 415:
       return denial('invalid_arguments', { errors: someOf(body['errors']) });
     case 409:
+      if (code === 'E_STICKS') return denial('needs_sticks', { mode: body['mode'] });
       if (code !== 'E_ARMED') return denial('precondition_failed');
       return new Denial('armed_guard', undefined, { ...detail, armed: body['armed'] });
     case 429:
@@ -170,10 +171,12 @@ export function denialOf(
     case 503:
       if (code === 'E_NO_FC') return denial('fc_unreachable');
       if (code === 'E_AUDIT') return denial('audit_unavailable');
-      // It has answered: that it does not would be untrue.
-      return isErrorCode(code)
-        ? new Denial('rest_down', `The node cannot do that now (${code}). ${SAID}`, detail)
-        : denial('rest_down');
+      // It has answered, or a proxy before it: that nobody does would be untrue.
+      return new Denial(
+        'rest_down',
+        `${isErrorCode(code) ? `The node cannot do that now (${code}).` : 'What answers there says that the node is not available (503).'}${said === null ? '' : ` ${SAID}`}`,
+        detail,
+      );
     default: {
       const maybeDone = writes && UNKNOWN_OUTCOME.has(status);
       const sentence = `The node answered ${status}.${said === null ? '' : ` ${SAID}`}`;

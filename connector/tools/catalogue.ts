@@ -1,4 +1,5 @@
 import { Flights } from '../flights.ts';
+import { familyTools } from './families.ts';
 import { fleetFlightTools } from './fleet-flights.ts';
 import { flightTools } from './flight.ts';
 import { flightLogTools } from './flight-logs.ts';
@@ -36,6 +37,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...visionTools,
     ...flightLogTools,
     ...fleetFlightTools,
+    ...familyTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
       throw new Error(`duplicate or invalid tool name: ${tool.name}`);
@@ -56,7 +58,7 @@ function interrupting(tool: Tool, flights: Flights): Tool {
   return {
     ...tool,
     run: async (context) => {
-      flights.interrupt(context.node.target.id, tool.name);
+      if (context.isRehearsal !== true) flights.interrupt(context.node.target.id, tool.name);
       return tool.run(context);
     },
   };

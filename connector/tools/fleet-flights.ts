@@ -16,17 +16,13 @@ export const fleetFlightTools: readonly Tool[] = [
     routes: [],
     input: {
       properties: {
-        drone: { type: 'string' },
-        id: { type: 'integer' },
+        drone: { type: 'string', maxLength: 128, description: 'id or name of its node' },
+        id: { type: 'integer', minimum: 0, description: 'of one flight' },
       },
-    },
-    output: {
-      type: 'object',
-      required: ['flights'],
-      properties: { flights: { type: 'array' } },
     },
     idempotent: true,
     fleetWide: true,
+    ofFleet: true,
     run: async ({ plane, principal, args }) => {
       if (plane.askHub === undefined)
         throw new Denial('not_supported', 'Only the hub of a fleet keeps flights: use --target fleet.');

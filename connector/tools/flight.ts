@@ -91,7 +91,10 @@ export async function command(
   cmd: string,
   args: readonly (number | string)[],
 ): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
-  const body = commandBody(cmd, args, given['allow_far'] === true);
+  const body = {
+    ...commandBody(cmd, args, given['allow_far'] === true),
+    ...(given['manual'] === true ? { manual: true } : {}),
+  };
   const timeoutMs = cmd === 'rebootAutopilot' ? REBOOT_MS : COMMAND_MS;
   const { ack: acknowledged, status, mode, back_after_s } = await ask('command.post', { body, timeoutMs });
   const ack = acknowledged ?? {};
@@ -214,7 +217,13 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_mode',
     title: 'Flight mode',
     cmd: 'mode',
-    input: { properties: { mode: { type: 'string', minLength: 1, maxLength: 32 } }, required: ['mode'] },
+    input: {
+      properties: {
+        mode: { type: 'string', minLength: 1, maxLength: 32 },
+        manual: { type: 'boolean', description: 'only if asked again after needs_sticks' },
+      },
+      required: ['mode'],
+    },
     args: ({ mode }) => [String(mode)],
   }),
   moving({

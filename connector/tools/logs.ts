@@ -7,8 +7,8 @@ import { Denial } from '../denial.ts';
 import { maskArguments, withoutCodes } from '../mask-arguments.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord } from '../rows.ts';
-import { cursor as more, reading, saidIn } from './parts.ts';
-import { canonicalName, type Tool } from './tool.ts';
+import { cursor as more, saidIn } from './parts.ts';
+import { canonicalName, type Tool, type ToolContext } from './tool.ts';
 
 /** The node's log, and the connector's own audit. */
 
@@ -17,176 +17,131 @@ const level = {
   enum: ['trace', 'debug', 'info', 'warn', 'error'],
   description: 'this and above',
 } as const;
-const limit = (usual: number) => ({ type: 'integer', minimum: 1, maximum: 1000, default: usual }) as const;
-const decision = { type: 'string', enum: ['allowed', 'denied', 'confirmed', 'operator_absent'] } as const;
+const decision = {
+  type: 'string',
+  enum: ['allowed', 'denied', 'confirmed', 'operator_absent'],
+  description: 'how it ended',
+} as const;
 const { bucket, agg } = aggregateQuery.properties;
 const since = { type: 'string', maxLength: 40, description: '-5m, -1d, or ISO 8601' } as const;
-const EVENTS = {
-  type: 'object',
-  required: ['count', 'events'],
-  properties: { count: { type: 'integer' }, events: { type: 'array', items: { type: 'object' } } },
-} as const;
 /** Each entry costs the client's model a line. */
 const FEW = 20;
+const EVENTS = 20;
 const SEARCHED = 1000;
-const TAIL_POLL_MS = 500;
+const POLL_MS = 500;
 
 export const logTools: readonly Tool[] = [
-  reading(
-    {
-      name: 'logs_query',
-      title: 'Log',
-      description: "The node's log, newest first.",
-    },
-    'observability.query.get',
-    {
-      input: {
-        properties: {
-          level,
-          limit: limit(FEW),
-          since,
-          service: { type: 'string', maxLength: 128 },
-          text: { type: 'string', maxLength: 256 },
-          cursor: { type: 'string', maxLength: 128 },
-        },
-      },
-      output: {
-        type: 'object',
-        required: ['entries', 'next_cursor'],
-        properties: {
-          entries: { type: 'array', items: { type: 'object' } },
-          next_cursor: { type: ['string', 'null'] },
-        },
-      },
-      run: async ({ ask, args }) => {
-        const { level: least, limit: most = FEW, since: from, service, text, cursor } = args;
-        const query = saidIn({
-          kind: 'logs',
-          level: least,
-          limit: most,
-          since: from,
-          service,
-          text,
-          cursor,
-        });
-        const { data = [], page } = await ask('observability.query.get', { query });
-        return { value: { entries: data.map(entryOf), next_cursor: page?.next_cursor ?? null } };
-      },
-    },
-  ),
-  reading(
-    {
-      name: 'logs_aggregate',
-      title: 'Metrics over time',
-      description: 'Battery, link, CPU and other metrics in buckets.',
-    },
-    'observability.aggregate.get',
-    {
-      input: {
-        properties: {
-          metric: { type: 'string', enum: [...METRICS] },
-          since,
-          bucket: { type: 'string', enum: [...bucket.enum] },
-          agg: { type: 'string', enum: [...agg.enum] },
-          cursor: more,
-        },
-        required: ['metric'],
-      },
-      run: async ({ ask, args }) => {
-        const { metric, since: from, bucket: width, agg: how } = args;
-        const query = saidIn({ metric, since: from, bucket: width, agg: how });
-        return { value: await ask('observability.aggregate.get', { query }) };
-      },
-    },
-  ),
   {
-    name: 'logs_tail',
-    title: 'Follow the log',
-    description: 'Waits, then returns the lines logged since the call; can be cancelled.',
-    routes: ['logs.get'],
-    input: { properties: { level, seconds: { type: 'integer', minimum: 1, maximum: 60, default: 10 } } },
-    output: {
-      type: 'object',
-      required: ['entries'],
-      properties: { entries: { type: 'array', items: { type: 'object' } } },
+    name: 'logs_query',
+    title: 'Log',
+    description: "The node's log, newest first; not the vehicle's flight logs.",
+    routes: ['observability.query.get'],
+    input: {
+      properties: {
+        level,
+        since,
+        service: { type: 'string', maxLength: 128, description: 'one process, as svc-link' },
+        text: { type: 'string', maxLength: 256, description: 'words in it' },
+        wait_s: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 60,
+          description: 's: only what is logged from now on',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: 1000, default: FEW, description: 'entries' },
+        cursor: { type: 'string', maxLength: 128, description: 'next_cursor of the answer before' },
+      },
     },
     idempotent: true,
-    run: async ({ ask, args, progress, signal }) => {
-      const seconds = Number(args['seconds'] ?? 10);
-      const began = new Date().toISOString();
-      for (let waited = 0; waited < seconds * 1000; waited += TAIL_POLL_MS) {
-        progress(waited / 1000, seconds, 'listening');
-        await delay(TAIL_POLL_MS, undefined, { signal }).catch(() => {
-          throw new Denial('cancelled');
-        });
-      }
-      const query = saidIn({ level: args['level'], since: began, limit: 1000 });
-      const { entries = [] } = await ask('logs.get', { query });
-      return { value: { entries } };
+    run: async (context) => {
+      const { level: least, limit: most = FEW, service, text, cursor } = context.args;
+      const from = await begin(context);
+      const query = saidIn({ kind: 'logs', level: least, limit: most, since: from, service, text, cursor });
+      const { data = [], page } = await context.ask('observability.query.get', { query });
+      return { value: { entries: data.map(entryOf), next_cursor: page?.next_cursor ?? null } };
+    },
+  },
+  {
+    name: 'logs_aggregate',
+    title: 'Metrics over time',
+    description: 'Battery, link, CPU and other metrics as the node recorded them, in buckets of time.',
+    routes: ['observability.aggregate.get'],
+    input: {
+      properties: {
+        metric: { type: 'string', enum: [...METRICS], description: 'what was measured' },
+        since,
+        bucket: { type: 'string', enum: [...bucket.enum], description: 'width' },
+        agg: { type: 'string', enum: [...agg.enum], description: 'of each bucket' },
+        cursor: more,
+      },
+      required: ['metric'],
+    },
+    idempotent: true,
+    run: async ({ ask, args }) => {
+      const { metric, since: from, bucket: width, agg: how } = args;
+      const query = saidIn({ metric, since: from, bucket: width, agg: how });
+      const { buckets, data = [] } = await ask('observability.aggregate.get', { query });
+      const values = (buckets ?? data).map(bucketOf);
+      return { value: { metric, since: from ?? null, buckets: values } };
     },
   },
   {
     name: 'audit_query',
     title: 'Audit',
     description: "This connector's calls, newest first; arguments and results only of yours.",
+    toolset: 'setup',
     routes: [],
     input: {
       properties: {
-        tool: { type: 'string', maxLength: 128 },
+        query: {
+          type: 'string',
+          maxLength: 256,
+          description: 'words that all occur, or field:word (tool, node, operator, decision, result)',
+        },
+        tool: { type: 'string', maxLength: 128, description: 'its name' },
         decision,
         since_ms: { type: 'integer', minimum: 0, description: 'Unix time, ms' },
-        limit: limit(100),
+        limit: { type: 'integer', minimum: 1, maximum: 1000, default: EVENTS, description: 'calls' },
         cursor: more,
       },
     },
-    output: EVENTS,
     idempotent: true,
     fleetWide: true,
     run: async ({ audit, principal, args, plane }) => {
-      const { tool, decision: wanted, since_ms: sinceMs, limit: most, node } = args;
+      const { query, tool, decision: wanted, since_ms: sinceMs, limit: most, node } = args;
       const at = node === undefined ? null : plane.resolve(node, principal).target.id;
       const named = typeof tool === 'string' ? canonicalName(tool) : null;
-      const events = audit.read(
-        Number(most ?? 100),
-        (event) =>
-          (named === null || canonicalName(event.tool) === named) &&
-          (wanted === undefined || event.decision === wanted) &&
-          (at === null || event.node === at) &&
-          (sinceMs === undefined || Date.parse(event.time) >= Number(sinceMs)),
-      );
-      const shown = events.map(shownTo(principal)).map(recordOf);
-      return Promise.resolve({ value: { count: shown.length, events: shown } });
-    },
-  },
-  {
-    name: 'audit_search',
-    title: 'Search the audit',
-    description: 'Words that must all occur; `field:value` with tool, node, operator, decision, result.',
-    routes: [],
-    input: {
-      properties: {
-        query: { type: 'string', minLength: 1, maxLength: 256 },
-        decision,
-        limit: limit(200),
-        cursor: more,
-      },
-      required: ['query'],
-    },
-    output: EVENTS,
-    idempotent: true,
-    fleetWide: true,
-    run: async ({ audit, principal, args }) => {
-      const { decision: wanted, query, limit: most } = args;
-      const terms = String(query).toLowerCase().split(/\s+/).filter(Boolean);
-      const newest = audit.read(SEARCHED, (event) => wanted === undefined || event.decision === wanted);
-      const events = newest
+      const terms = typeof query === 'string' ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+      const fits = (event: StoredEvent): boolean =>
+        (named === null || canonicalName(event.tool) === named) &&
+        (wanted === undefined || event.decision === wanted) &&
+        (at === null || event.node === at) &&
+        (sinceMs === undefined || Date.parse(event.time) >= Number(sinceMs));
+      const events = audit
+        .read(terms.length === 0 ? Number(most ?? EVENTS) : SEARCHED, fits)
         .map(shownTo(principal)) // what is not shown is not found either
         .filter((event) => terms.every((term) => matches(event, term)))
-        .slice(0, Number(most ?? 200));
-      return Promise.resolve({ value: { count: events.length, events: events.map(recordOf) } });
+        .slice(0, Number(most ?? EVENTS))
+        .map(recordOf);
+      return Promise.resolve({ value: { count: events.length, events } });
     },
   },
 ];
+
+/** From when on: of a call that waits, after its waiting. @throws Denial cancelled */
+async function begin({ args, progress, signal }: ToolContext): Promise<unknown> {
+  const { wait_s: waitS, since: given } = args;
+  if (waitS === undefined) return given;
+  const began = new Date().toISOString();
+  const seconds = Number(waitS);
+  for (let waited = 0; waited < seconds * 1000; waited += POLL_MS) {
+    progress(waited / 1000, seconds, 'listening');
+    await delay(POLL_MS, undefined, { signal }).catch(() => {
+      throw new Denial('cancelled');
+    });
+  }
+  return began;
+}
 
 /** An event as it is answered: the names of the file are older than those of our answers. */
 function recordOf({
@@ -205,6 +160,12 @@ function recordOf({
     latency_ms: latencyMs,
     mcp_session: mcpSession,
   };
+}
+
+/** Its time as people and models read it. */
+function bucketOf(told: unknown): JsonObject {
+  const { bucket_us: at, metric: _same, ...figures } = asRecord(told);
+  return { at: typeof at === 'number' ? new Date(at / 1000).toISOString() : null, ...figures };
 }
 
 /** A record of the log, without what is empty. */

@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { failsafesOf } from '../../shared/flight/failsafes.ts';
+import { familyOf } from '../../shared/flight/modes.ts';
 import { type JsonObject, listOf, memberOf } from '../../shared/member.ts';
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
-import { cursor, name, reading, writing } from './parts.ts';
+import { neighboursOf } from '../neighbours.ts';
+import type { Ask, Told } from '../planes/ask.ts';
+import { cursor, name, writing } from './parts.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 const POLL_MS = 300;
@@ -31,11 +36,6 @@ async function all({ ask, progress, signal }: ToolContext): Promise<readonly Lis
   throw new Denial('rest_down', 'The parameters are still on their way from the vehicle. Try again.');
 }
 
-const LISTED = {
-  type: 'object',
-  required: ['name', 'value'],
-  properties: { name: { type: 'string' }, value: { type: 'number' } },
-} as const;
 const NO_METADATA =
   'Nothing describes this parameter: the vehicle does not, and the operator has put no file below param-metadata/.';
 /** Each is one request to the node. */
@@ -65,160 +65,94 @@ function outside(value: number, { min, max }: JsonObject): string | null {
     : null;
 }
 
+const NAME: JsonSchema = { ...name, description: 'as RTL_ALT, in any case' };
+
 export const paramTools: readonly Tool[] = [
   {
     name: 'params_read_all',
     title: 'Parameters',
-    description: 'Parameters of the flight controller, by prefix or part of the name.',
-    routes: ['params.get'],
+    description:
+      'Parameters of the flight controller: all, some by name, or what was changed from its default.',
+    routes: ['params.get', 'params.changed.get'],
     input: {
       properties: {
-        prefix: { type: 'string', maxLength: 16 },
-        search: { type: 'string', maxLength: 16 },
-        limit: { type: 'integer', minimum: 1, maximum: 2000, default: 200 },
+        prefix: { type: 'string', maxLength: 16, description: 'begin of the name' },
+        search: { type: 'string', maxLength: 16, description: 'part of the name' },
+        changed: { type: 'boolean', default: false, description: 'not at their defaults' },
+        limit: { type: 'integer', minimum: 1, maximum: 2000, default: 200, description: 'parameters' },
         cursor,
-      },
-    },
-    output: {
-      type: 'object',
-      required: ['total', 'returned', 'params'],
-      properties: {
-        total: { type: 'integer' },
-        returned: { type: 'integer' },
-        params: { type: 'array', items: LISTED },
       },
     },
     idempotent: true,
     run: async (context) => {
-      const prefix = upper(context.args['prefix']);
-      const search = upper(context.args['search']);
-      const found = (await all(context)).filter(
-        (each) => each.name.startsWith(prefix) && each.name.includes(search),
-      );
-      const params = found.slice(0, Number(context.args['limit'] ?? 200));
-      return { value: { total: found.length, returned: params.length, params } };
+      const { args } = context;
+      const prefix = upper(args['prefix']);
+      const search = upper(args['search']);
+      const known = args['changed'] === true ? await changedOf(context) : await all(context);
+      const found = known.filter((each) => each.name.startsWith(prefix) && each.name.includes(search));
+      const params = found.slice(0, Number(args['limit'] ?? 200));
+      return {
+        value: { total: found.length, returned: params.length, params },
+        text: [`${params.length} of ${found.length} parameters`, ...params.map(lineOf)].join('\n'),
+      };
     },
   },
   {
     name: 'params_get',
     title: 'One parameter',
-    description: 'The value of one parameter of the flight controller.',
-    routes: ['params.name.get'],
-    input: { properties: { name }, required: ['name'] },
-    output: {
-      type: 'object',
-      required: ['name', 'found'],
-      properties: {
-        name: { type: 'string' },
-        found: { type: 'boolean' },
-        value: { type: ['number', 'null'] },
-      },
-    },
+    description: 'One parameter: its value in figures and words, default, range, what it is for.',
+    routes: ['params.name.get', 'params.get'],
+    input: { properties: { name: NAME }, required: ['name'] },
     idempotent: true,
-    run: async ({ ask, args }) => {
-      const wanted = String(args['name']);
+    run: async (context) => {
+      const wanted = upper(context.args['name']);
       try {
-        const answer = await ask('params.name.get', { params: { name: wanted } });
-        return { value: { name: wanted, found: true, ...answer } };
+        const answer = await context.ask('params.name.get', { params: { name: wanted } });
+        const { value = null, metadata = null } = answer;
+        const decoded = typeof value === 'number' ? inWords(value, metadata ?? {}) : null;
+        return {
+          value: {
+            name: wanted,
+            found: true,
+            ...answer,
+            ...(decoded === null ? {} : { decoded }),
+            ...(metadata === null ? { note: NO_METADATA } : {}),
+          },
+        };
       } catch (error) {
-        if (error instanceof Denial && error.reason === 'not_found')
-          return { value: { name: wanted, found: false, value: null } };
-        throw error;
+        if (!(error instanceof Denial) || error.reason !== 'not_found') throw error;
+        const near = neighboursOf(
+          wanted,
+          (await all(context)).map((each) => each.name),
+        );
+        const hint = near.length === 0 ? '' : ` Near it: ${near.join(', ')}.`;
+        return {
+          value: { name: wanted, found: false, value: null, near },
+          text: `The vehicle has no parameter ${wanted}.${hint}`,
+        };
       }
     },
   },
   {
-    name: 'params_explain',
-    title: 'Explain a parameter',
-    description: 'What one parameter is for, its range, default and value in words.',
-    routes: ['params.name.get'],
-    input: { properties: { name }, required: ['name'] },
-    output: {
-      type: 'object',
-      required: ['name', 'metadata', 'current_value'],
-      properties: {
-        name: { type: 'string' },
-        metadata: { type: ['object', 'null'] },
-        note: { type: 'string' },
-        current_value: { type: ['number', 'null'] },
-        default: { type: ['number', 'null'] },
-        decoded: { type: 'string', description: 'the value in words' },
-      },
-    },
-    idempotent: true,
-    run: async ({ ask, args }) => {
-      const wanted = String(args['name']);
-      const answer = await ask('params.name.get', { params: { name: wanted } });
-      const { value = null, default: initial = null, metadata = null } = answer;
-      const decoded = typeof value === 'number' ? inWords(value, metadata ?? {}) : null;
-      return {
-        value: {
-          name: wanted,
-          metadata,
-          ...(metadata === null ? { note: NO_METADATA } : {}),
-          current_value: value,
-          default: initial,
-          ...(decoded === null ? {} : { decoded }),
-        },
-      };
-    },
-  },
-  reading(
-    {
-      name: 'params_diff_from_default',
-      title: 'Changed parameters',
-      description: 'Parameters that differ from their defaults.',
-    },
-    'params.changed.get',
-  ),
-  {
     name: 'params_optimize',
-    title: 'Tuning hints',
-    description: 'Changed parameters, and which are outside their documented range.',
-    routes: ['params.changed.get', 'params.name.get'],
+    title: 'Check the parameters',
+    description:
+      'What speaks for a look: failsafes and arming checks that are off, changed parameters outside their documented range.',
+    routes: ['params.get', 'params.changed.get', 'params.name.get'],
+    besides: ['telemetry.get'],
     input: {
       properties: {
         focus: { type: 'string', maxLength: 64, description: 'part of the names, or a word: battery' },
       },
     },
-    output: {
-      type: 'object',
-      required: ['total', 'differs_from_default', 'observations', 'params', 'note'],
-      properties: {
-        focus: { type: 'string' },
-        total: { type: 'integer', description: 'parameters of the vehicle' },
-        differs_from_default: { type: 'integer' },
-        observations: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['name', 'value', 'message'],
-            properties: {
-              name: { type: 'string' },
-              value: { type: 'number' },
-              message: { type: 'string' },
-            },
-          },
-        },
-        params: { type: 'array', items: { type: 'object' } },
-        note: { type: 'string' },
-      },
-    },
     idempotent: true,
     run: async (context) => {
       const { ask, args } = context;
-      const { length: total } = await all(context);
-      const { changed = [] } = await ask('params.changed.get');
+      const known = await all(context);
       const focus = upper(args['focus']);
-      const differing = listOf(changed)
-        .map(
-          (each): Listed => ({
-            name: String(memberOf(each, 'name')),
-            value: Number(memberOf(each, 'value')),
-          }),
-        )
-        .filter((each) => isAbout(each.name, focus));
-      const observations: { name: string; value: number; message: string }[] = [];
+      const inFocus = (each: { readonly name: string }): boolean => focus === '' || isAbout(each.name, focus);
+      const differing = (await changedOf(context)).filter(inFocus);
+      const observations = [...safetyOff(known, await vehicleOf(ask))].filter(inFocus);
       for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
         const { metadata } = await ask('params.name.get', { params: { name: wanted } });
         const message = outside(value, metadata ?? {});
@@ -229,7 +163,7 @@ export const paramTools: readonly Tool[] = [
       return {
         value: {
           ...(focus === '' ? {} : { focus }),
-          total,
+          total: known.length,
           differs_from_default: differing.length,
           observations,
           params: differing,
@@ -243,16 +177,92 @@ export const paramTools: readonly Tool[] = [
       name: 'params_set',
       title: 'Set a parameter',
       description:
-        'Writes one parameter and reads it back. Fail-safes, arming checks, motors and position sources count as flight.',
+        'Writes one parameter and reads it back. Failsafes, arming checks, motors and position sources count as flight.',
     },
-    'params.name.post',
+    ['params.name.post'],
     {
-      input: { properties: { name, value: { type: 'number' } }, required: ['name', 'value'] },
-      params: ({ name: key }) => ({ name: String(key) }),
+      input: {
+        properties: { name: NAME, value: { type: 'number', description: 'in the unit of params_get' } },
+        required: ['name', 'value'],
+      },
+      params: ({ name: key }) => ({ name: upper(key) }),
       body: ({ value }) => ({ value }),
     },
     { idempotent: true },
   ),
+];
+
+interface Changed extends Listed {
+  readonly default: number | null;
+}
+
+async function changedOf({ ask }: ToolContext): Promise<readonly Changed[]> {
+  const { changed = [] } = await ask('params.changed.get');
+  return listOf(changed).map((each) => {
+    const initial = memberOf(each, 'default');
+    return {
+      name: String(memberOf(each, 'name')),
+      value: Number(memberOf(each, 'value')),
+      default: typeof initial === 'number' ? initial : null,
+    };
+  });
+}
+
+/** Which vehicle it is; its failsafes are not known without. */
+async function vehicleOf(ask: Ask): Promise<Told<'telemetry.get'>> {
+  try {
+    return await ask('telemetry.get');
+  } catch (error) {
+    if (error instanceof Denial) return {};
+    throw error;
+  }
+}
+
+function lineOf(each: Listed | Changed): string {
+  const initial = 'default' in each && each.default !== null ? ` (default ${each.default})` : '';
+  return `${each.name} ${each.value}${initial}`;
+}
+
+/** What of the safety net does nothing: failsafes, and the checks before arming. */
+function safetyOff(
+  known: readonly Listed[],
+  { autopilot, mav_type: type }: Told<'telemetry.get'>,
+): readonly { readonly name: string; readonly value: number; readonly message: string }[] {
+  const values = new Map(known.map((each) => [each.name, each.value]));
+  const valueOf = (param: string): number | null => values.get(param) ?? null;
+  const family = typeof autopilot === 'number' && typeof type === 'number' ? familyOf(autopilot, type) : null;
+  const failsafes = family === null ? [] : failsafesOf(family, valueOf);
+  return [
+    ...CHECKS_OFF.flatMap(({ param, isOff, message }) => {
+      const value = valueOf(param);
+      return value !== null && isOff(value) ? [{ name: param, value, message }] : [];
+    }),
+    ...known
+      .filter((each) => each.name.startsWith('CBRK_') && each.value !== 0)
+      .map((each) => ({ ...each, message: 'a circuit breaker: this protection is off' })),
+    ...failsafes
+      .filter(({ off }) => off)
+      .map(({ failure, param, value }) => ({
+        name: param,
+        value,
+        message: `the failsafe does nothing: ${failure}`,
+      })),
+  ];
+}
+
+/** ArduPilot, to 4.6 (bits that are checked; bit 0: all) and since 4.7 (bits that are skipped): libraries/AP_Arming. */
+const CHECKS_OFF: readonly {
+  readonly param: string;
+  readonly isOff: (value: number) => boolean;
+  readonly message: string;
+}[] = [
+  { param: 'ARMING_CHECK', isOff: (value) => value === 0, message: 'nothing is checked before it arms' },
+  {
+    param: 'ARMING_CHECK',
+    isOff: (value) => value !== 0 && value % 2 === 0,
+    message: 'some checks before arming are off',
+  },
+  { param: 'ARMING_SKIPCHK', isOff: (value) => value !== 0, message: 'checks before arming are skipped' },
 ];
 
 /** Words whose families of parameters have other names. */

@@ -3,7 +3,7 @@ import type { Query } from '../../shared/routes/target.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { asRecord, rowOf } from '../rows.ts';
-import { answerOf, type Tool, type ToolContext } from './tool.ts';
+import type { Tool, ToolContext } from './tool.ts';
 
 /** Builders for the common kinds of tools. */
 
@@ -13,6 +13,7 @@ export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 }
 export const cursor: JsonSchema = {
   type: 'string',
   pattern: '^more-[0-9a-f-]{36}$',
+  description: 'next_cursor of the answer before',
   'x-says': 'must be the next_cursor of an answer',
 };
 
@@ -28,26 +29,16 @@ export function reading(head: Head, route: RowId, options: Partial<Tool> = {}): 
     ...head,
     routes: [route],
     input: { properties: {} },
-    output: answerOf(route),
     idempotent: true,
     run: async ({ ask }) => ({ value: asRecord(await ask(rowOf(route))) }),
     ...options,
   };
 }
 
-/** The answer of every write. */
-const WRITTEN: JsonSchema = {
-  type: 'object',
-  required: ['ok', 'status'],
-  properties: {
-    ok: { type: 'boolean' },
-    status: { enum: ['completed', 'failed'] },
-    data: { description: "the node's own answer" },
-  },
-};
-
 interface Writing {
   readonly input?: Tool['input'];
+  /** Which of the rows these arguments mean; absent: the first. */
+  readonly route?: (args: ToolContext['args']) => RowId;
   readonly params?: (args: ToolContext['args']) => Readonly<Record<string, string>>;
   readonly query?: (args: ToolContext['args']) => Query;
   /** Undefined: no body. */
@@ -55,20 +46,25 @@ interface Writing {
 }
 
 /** A tool that sends one write to the node. */
-export function writing(head: Head, route: RowId, what: Writing, options: Partial<Tool> = {}): Tool {
-  const row = rowOf(route);
+export function writing(
+  head: Head,
+  routes: readonly [RowId, ...RowId[]],
+  what: Writing,
+  options: Partial<Tool> = {},
+): Tool {
   return {
     ...head,
-    routes: [route],
+    routes,
     input: what.input ?? { properties: {} },
-    output: WRITTEN,
     idempotent: false,
     request: (args) => ({ params: what.params?.(args) ?? {}, body: what.body?.(args) }),
     run: async ({ ask, args }) => {
+      const row = rowOf(what.route?.(args) ?? routes[0]);
+      const body = what.body?.(args);
       const data = await ask(row, {
         params: what.params?.(args) ?? {},
         query: what.query?.(args) ?? {},
-        ...(what.body === undefined ? {} : { body: what.body(args) }),
+        ...(body === undefined ? {} : { body }),
         timeoutMs: row.limits.timeoutMs + 2000,
       });
       return { value: { ok: true, status: 'completed', data } };

@@ -1,206 +1,115 @@
 import type { JsonObject } from '../../shared/member.ts';
-import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import type { RowId } from '../../shared/routes/typed-row.ts';
 import { Denial } from '../denial.ts';
-import { askOf } from '../planes/ask.ts';
+import { type Ask, askOf } from '../planes/ask.ts';
 import type { NodeClient, Presence } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import type { Principal } from '../principal.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import { reading } from './parts.ts';
 import type { Arguments, Tool } from './tool.ts';
 
-const nullable = (type: 'string' | 'boolean' | 'number') => ({ type: [type, 'null'] }) as const;
-const HEALTH_MS = 2000;
+const STATUS_MS = 2000;
 
-const SOME_NODES: Readonly<Record<string, JsonSchema>> = {
-  match: { type: 'string', maxLength: 128, description: 'a part of the id or name' },
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: 200 },
-};
-const NODES: JsonSchema = {
-  type: 'object',
-  required: ['nodes', 'total'],
-  properties: {
-    nodes: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'name', 'online'],
-        properties: {
-          id: { type: 'string' },
-          name: { type: ['string', 'null'] },
-          online: { type: 'boolean' },
+/** What a node has rows for besides its own status: where it has none, the answer is its 501. */
+const PARTS = {
+  node: 'status.get',
+  all: 'status.full.get',
+  system: 'system.get',
+  services: 'services.get',
+  links: 'diagnostics.get',
+  clock: 'time.get',
+  corrections: 'rtk.get',
+  radio: 'wfb.get',
+  network: 'network.get',
+  ground: 'ground-station.status.get',
+  peripherals: 'peripherals.get',
+  pairing: 'pairing.info.get',
+  video: 'video.get',
+  vision: 'vision.status.get',
+} as const satisfies Readonly<Record<string, RowId>>;
+type Part = keyof typeof PARTS;
+
+function partOf(named: unknown): Part {
+  return Object.keys(PARTS).find((part): part is Part => part === named) ?? 'node';
+}
+
+export const statusTools: readonly Tool[] = [
+  {
+    name: 'status_get',
+    title: 'Status',
+    description:
+      'The node: version, board, health, problems, link to the flight controller, and how fast it answers. Or one part of it.',
+    routes: ['status.get'],
+    besides: Object.values(PARTS),
+    input: {
+      properties: {
+        part: {
+          type: 'string',
+          enum: Object.keys(PARTS),
+          default: 'node',
+          description:
+            'system: CPU, memory, disk, heat; links: endpoints, counters; corrections: RTK; network with modems; all: node, services, telemetry, video',
         },
       },
     },
-    total: { type: 'integer' },
-  },
-};
-
-export const statusTools: readonly Tool[] = [
-  reading(
-    {
-      name: 'status_get',
-      title: 'Node status',
-      description: 'Version, board, health, flight controller link.',
-    },
-    'status.get',
-  ),
-  reading(
-    {
-      name: 'status_full',
-      title: 'Full node status',
-      description: 'Status, services, resources, telemetry and video in one.',
-    },
-    'status.full.get',
-  ),
-  reading(
-    { name: 'status_system', title: 'System resources', description: 'CPU, memory, disk, temperatures.' },
-    'system.get',
-  ),
-  reading(
-    {
-      name: 'status_diagnostics',
-      title: 'Diagnostics',
-      description: 'Links, endpoints and counters, network, problems.',
-    },
-    'diagnostics.get',
-  ),
-  reading({ name: 'rtk_status', title: 'Corrections', description: 'RTK corrections.' }, 'rtk.get'),
-  reading({ name: 'status_time', title: 'Clock', description: "The node's clock." }, 'time.get'),
-  {
-    name: 'status_version',
-    title: 'Versions',
-    description: 'Versions of node and firmware, and the board.',
-    routes: ['status.get'],
-    input: { properties: {} },
-    output: {
-      type: 'object',
-      properties: {
-        version: nullable('string'),
-        board: { type: ['object', 'null'] },
-        firmware: nullable('string'),
-      },
-    },
     idempotent: true,
-    run: async ({ ask }) => {
-      const { version = null, board = null, fc_firmware: firmware = null } = await ask('status.get');
-      return { value: { version, board, firmware } };
-    },
-  },
-  {
-    name: 'status_health',
-    title: 'Health',
-    description: 'Whether node and flight controller answer, and the vehicle is armed.',
-    routes: ['status.get'],
-    input: { properties: {} },
-    output: {
-      type: 'object',
-      required: ['reachable'],
-      properties: {
-        reachable: { type: 'boolean' },
-        detail: { type: 'string' },
-        fc_connected: nullable('boolean'),
-        armed: { type: ['boolean', 'string', 'null'] },
-        health: { type: ['object', 'null'] },
-      },
-    },
-    idempotent: true,
-    run: async ({ ask }) => {
-      try {
-        const {
-          fc_connected: fcConnected = null,
-          armed = null,
-          health = null,
-        } = await ask('status.get', { timeoutMs: HEALTH_MS });
-        return { value: { reachable: true, fc_connected: fcConnected, armed, health } };
-      } catch (error) {
-        if (error instanceof Denial && error.reason === 'rest_down')
-          return {
-            value: { reachable: false, detail: error.message, fc_connected: null, armed: null, health: null },
-          };
-        throw error;
-      }
-    },
-  },
-  {
-    name: 'status_ping',
-    title: 'Ping',
-    description: 'Whether the node answers, and how quickly.',
-    routes: ['status.get'],
-    input: { properties: {} },
-    output: {
-      type: 'object',
-      required: ['reachable', 'latency_ms', 'target'],
-      properties: {
-        reachable: { type: 'boolean' },
-        latency_ms: nullable('number'),
-        target: { type: 'string' },
-      },
-    },
-    idempotent: true,
-    run: async ({ ask, node }) => {
+    run: async ({ ask, args }) => {
+      const part = partOf(args['part']);
       const began = performance.now();
-      try {
-        await ask('status.get', { timeoutMs: HEALTH_MS });
-      } catch (error) {
-        if (error instanceof Denial && error.reason === 'rest_down')
-          return {
-            value: { reachable: false, latency_ms: null, target: node.target.baseUrl ?? node.target.id },
-          };
-        throw error;
-      }
-      const latencyMs = Math.round((performance.now() - began) * 10) / 10;
-      return {
-        value: { reachable: true, latency_ms: latencyMs, target: node.target.baseUrl ?? node.target.id },
-      };
+      const told = asRecord(await ask(rowOf(PARTS[part]), part === 'node' ? { timeoutMs: STATUS_MS } : {}));
+      if (part === 'node') return { value: { ...told, latency_ms: Math.round(performance.now() - began) } };
+      if (part !== 'network') return { value: told };
+      const modems = await modemsOf(ask);
+      return { value: modems === null ? told : { ...told, modems } };
     },
   },
   reading(
     {
       name: 'telemetry_snapshot',
       title: 'Telemetry',
-      description: 'Position, attitude, battery, GPS, mode, newest texts. null was never received.',
+      description: 'The vehicle now: position, attitude, battery, GPS, mode, its newest texts.',
     },
     'telemetry.get',
-  ),
-  reading(
-    { name: 'services_list', title: 'Services', description: 'Its processes and their states.' },
-    'services.get',
   ),
   {
     name: 'fleet_list_nodes',
     title: 'Nodes',
-    description: 'The nodes: which are there, and the state of each vehicle.',
+    description:
+      'The nodes: which are there, and the state of each vehicle. From a hub without asking them: `from` and `seen_ago_s` say so.',
     routes: ['status.get'],
-    input: { properties: SOME_NODES },
-    output: NODES,
+    input: {
+      properties: {
+        match: { type: 'string', maxLength: 128, description: 'a part of the id or name' },
+        limit: { type: 'integer', minimum: 1, maximum: 200, default: 200, description: 'nodes' },
+        ask: { type: 'boolean', default: false, description: 'every node itself, now' },
+      },
+    },
     idempotent: true,
     fleetWide: true,
+    ofFleet: true,
     run: async ({ plane, principal, signal, args }) => {
       const { chosen, total } = someOf(plane, args);
-      // Of a fleet the hub knows it without a question to each node.
       const nodes = await sideBySide(chosen, async (node) =>
-        node.presence === null ? askedStatus(node, principal, signal) : toldStatus(node, node.presence),
+        node.presence === null || args['ask'] === true
+          ? askedStatus(node, principal, signal)
+          : toldStatus(node, node.presence),
       );
       return { value: { nodes, total } };
     },
   },
-  {
-    name: 'fleet_status',
-    title: 'Status of the nodes',
-    description: 'Asks every node now. Where one is silent, `from` is "hub": what it told last.',
-    routes: ['status.get'],
-    input: { properties: SOME_NODES },
-    output: NODES,
-    idempotent: true,
-    fleetWide: true,
-    run: async ({ plane, principal, signal, args }) => {
-      const { chosen, total } = someOf(plane, args);
-      const nodes = await sideBySide(chosen, async (node) => askedStatus(node, principal, signal));
-      return { value: { nodes, total } };
-    },
-  },
 ];
+
+/** Null where nothing there speaks for modems, most of the time. */
+async function modemsOf(ask: Ask): Promise<unknown> {
+  try {
+    return (await ask('network.modem.get')).modems ?? null;
+  } catch (error) {
+    if (error instanceof Denial) return null;
+    throw error;
+  }
+}
 
 const MOST = 200;
 
@@ -220,7 +129,7 @@ function someOf(
 async function askedStatus(node: NodeClient, principal: Principal, signal: AbortSignal): Promise<JsonObject> {
   const { id, name } = node.target;
   try {
-    const status = await askOf(node, principal, signal)('status.get', { timeoutMs: HEALTH_MS });
+    const status = await askOf(node, principal, signal)('status.get', { timeoutMs: STATUS_MS });
     return {
       id,
       name,

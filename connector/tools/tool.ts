@@ -28,6 +28,10 @@ export interface ToolContext {
   /** @param done 0 to `total`, or any growing number */
   readonly progress: (done: number, total: number | null, message: string) => void;
   readonly ask: Ask;
+  /** True: nobody has approved it; what it asks is only checked. */
+  readonly isRehearsal?: boolean;
+  /** Lists a family of tools for this caller from now on. @returns those that it may use */
+  readonly show: (family: Toolset) => Promise<readonly Tool[]>;
 }
 
 /** A file that the caller fetches itself. */
@@ -50,14 +54,12 @@ type CallOf = Pick<ToolContext, 'principal' | 'node'>;
 export interface ToolAnswer {
   /** An object: the structured content, whole. */
   readonly value: JsonObject;
-  /** What a model reads: short, rounded, with units. Absent: the value as JSON. */
+  /** What a model reads: short, rounded, with units. Absent: a line for each member of the value. */
   readonly text?: string;
   readonly image?: ToolImage;
   readonly link?: ToolLink;
   /** It was carried out and went wrong: what the model must read as a failure. */
   readonly isError?: boolean;
-  /** False: so much is cut off that it has not the shape of an answer of its tool any more. */
-  readonly shaped?: boolean;
 }
 
 export interface Tool {
@@ -69,6 +71,8 @@ export interface Tool {
   readonly toolset?: Toolset;
   /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the node's own table. */
   readonly routes: readonly RowId[];
+  /** Rows that it calls for some arguments alone, of a class that is not higher; a node may lack them. */
+  readonly besides?: readonly RowId[];
   /** Path parameters and body of the request, if a route has a class that depends on them. */
   readonly request?: (args: Arguments) => {
     readonly params: Readonly<Record<string, string>>;
@@ -83,7 +87,7 @@ export interface Tool {
     readonly properties: Readonly<Record<string, JsonSchema>>;
     readonly required?: readonly string[];
   };
-  readonly output: JsonSchema;
+  readonly output?: JsonSchema;
   readonly idempotent: boolean;
   /** True if it takes away or overwrites something; flight, destructive and raisable tools always count so. */
   readonly destroys?: boolean;
@@ -93,6 +97,8 @@ export interface Tool {
   readonly contributed?: true;
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
+  /** True if it says nothing where there is one node only. */
+  readonly ofFleet?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
   readonly summary?: (args: Arguments, ask: Ask, call: CallOf) => string | Promise<string>;
   /** What a signature covers where the arguments only name it: the arguments, and that. @throws Denial */

@@ -1,17 +1,9 @@
 import { queryText } from '../../shared/routes/target.ts';
 import { pathOf } from '../rows.ts';
-import { reading, writing } from './parts.ts';
+import { writing } from './parts.ts';
 import { addressOf, type Tool } from './tool.ts';
 
 export const videoTools: readonly Tool[] = [
-  reading(
-    {
-      name: 'video_status',
-      title: 'Video',
-      description: 'Video: source, encoder, measured rates, viewers, recording.',
-    },
-    'video.get',
-  ),
   {
     name: 'video_snapshot',
     title: 'Picture',
@@ -19,15 +11,6 @@ export const videoTools: readonly Tool[] = [
     routes: ['video.snapshot.get'],
     input: { properties: { boxes: { type: 'boolean', description: 'with what is detected in it, drawn' } } },
     openWorld: true,
-    output: {
-      type: 'object',
-      required: ['captured_at', 'mime_type', 'bytes'],
-      properties: {
-        captured_at: { type: ['string', 'null'] },
-        mime_type: { type: 'string' },
-        bytes: { type: 'integer' },
-      },
-    },
     idempotent: true,
     run: async ({ node, principal, signal, args }) => {
       const { bytes, mediaType, headers } = await node.bytes(
@@ -47,11 +30,6 @@ export const videoTools: readonly Tool[] = [
     description: 'Where a person watches: page, and WHEP endpoint.',
     routes: ['video.get'],
     input: { properties: {} },
-    output: {
-      type: 'object',
-      required: ['page', 'whep', 'live'],
-      properties: { page: { type: 'string' }, whep: { type: 'string' }, live: { type: 'boolean' } },
-    },
     idempotent: true,
     run: async ({ ask, node }) => {
       const baseUrl = addressOf(node);
@@ -63,16 +41,19 @@ export const videoTools: readonly Tool[] = [
     {
       name: 'video_set_profile',
       title: 'Picture size',
-      description:
-        'hero is the full picture, thumbnail the small one; with a holder it is a lease that lapses.',
+      description: 'Switches the size of the picture.',
     },
-    'video.profile.post',
+    ['video.profile.post'],
     {
       input: {
         properties: {
-          profile: { type: 'string', enum: ['hero', 'thumbnail'] },
-          holder: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
-          lease_s: { type: 'integer', minimum: 5, maximum: 120 },
+          profile: { type: 'string', enum: ['hero', 'thumbnail'], description: 'full or small' },
+          holder: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9._:-]{1,64}$',
+            description: 'who needs it: a lease that lapses',
+          },
+          lease_s: { type: 'integer', minimum: 5, maximum: 120, description: 's' },
         },
         required: ['profile'],
       },
@@ -82,16 +63,22 @@ export const videoTools: readonly Tool[] = [
         ...(lease === undefined ? {} : { lease_s: lease }),
       }),
     },
-    { idempotent: true },
+    { toolset: 'payload', idempotent: true },
   ),
   writing(
-    { name: 'video_record_start', title: 'Start recording', description: 'Records until it is stopped.' },
-    'video.record.start.post',
-    { body: () => ({}) },
-  ),
-  writing(
-    { name: 'video_record_stop', title: 'Stop recording', description: 'Closes the recording.' },
-    'video.record.stop.post',
-    {},
+    {
+      name: 'video_record',
+      title: 'Recording',
+      description: 'Records the video until it is stopped.',
+    },
+    ['video.record.start.post', 'video.record.stop.post'],
+    {
+      input: {
+        properties: { on: { type: 'boolean', description: 'false: close the recording' } },
+        required: ['on'],
+      },
+      route: ({ on }) => (on === false ? 'video.record.stop.post' : 'video.record.start.post'),
+      body: ({ on }) => (on === false ? undefined : {}),
+    },
   ),
 ];

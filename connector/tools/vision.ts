@@ -9,18 +9,10 @@ const pixels = { type: 'number' } as const; // its bounds are the node's
 export const visionTools: readonly Tool[] = [
   reading(
     {
-      name: 'vision_status',
-      title: 'Vision',
-      description: 'The detector: state, model, rate, latency, what is followed.',
-    },
-    'vision.status.get',
-  ),
-  reading(
-    {
       name: 'vision_detections',
       title: 'Detections',
       description:
-        'What is seen now: boxes in pixels, label, confidence, track_id. detector: off, down …: nobody looks.',
+        'What the camera sees now: label, confidence, box in pixels, track_id. detector says whether anybody looks.',
     },
     'vision.detections.latest.get',
     {
@@ -35,19 +27,20 @@ export const visionTools: readonly Tool[] = [
     {
       name: 'vision_designate',
       title: 'Follow a target',
-      description: 'Follows one detection, by track_id or a box of the newest picture; release ends it.',
+      description: 'Follows one detection, by track_id or a box in the newest picture.',
     },
-    'vision.designate.post',
+    ['vision.designate.post'],
     {
       input: {
         properties: {
-          track_id: { type: 'integer', minimum: 1 },
+          track_id: { type: 'integer', minimum: 1, description: 'of vision_detections' },
           bbox: {
             type: 'object',
             required: ['x', 'y', 'width', 'height'],
+            description: 'pixels',
             properties: { x: pixels, y: pixels, width: pixels, height: pixels },
           },
-          release: { type: 'boolean' },
+          release: { type: 'boolean', description: 'follow nothing' },
         },
       },
       body: ({ track_id: track, bbox, release }) => ({

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runProgram } from '../../shared/process/run-program.ts';
+import { bundleManifest, json, pluginFiles, serverJson } from './client-files.ts';
 import { setTimes } from './deb.ts';
+import { packBundle } from './mcpb.ts';
 import { OWN_LICENSE, writePapers } from './papers.ts';
 import { copyPart } from './part.ts';
 import { copy, normaliseModes } from './stage.ts';
@@ -17,15 +20,31 @@ interface ConnectorInput {
   readonly modules: string;
   readonly version: string;
   readonly epoch: number;
+  /** Where the bundle will be given away; null: not known. */
+  readonly published: Published | null;
+}
+
+/** For an entry in a registry of MCP servers. */
+export interface Published {
+  /** `org.example/svc-connector`; the publisher has to own the namespace. */
+  readonly name: string;
+  /** The folder of the bundle, by HTTPS. */
+  readonly url: string;
 }
 
 /**
- * Makes `svc-connector_<version>.tgz`, which `npm install -g` takes without a network: its packages are inside, none has a program
- * for one kind of machine, and no script runs.
+ * Makes `svc-connector_<version>.tgz`, which `npm install -g` and `npx` take without a network: its packages are inside, none has a
+ * program for one kind of machine, and no script runs. The same tree is a plugin of Claude Code, and with a manifest the bundle
+ * `svc-connector_<version>.mcpb`; `server.json` names the bundle to a registry.
  * @param work a folder for the tree, not there yet
+ * @returns the paths of the files in `out`
  */
-export async function packConnector(input: ConnectorInput, work: string, out: string): Promise<void> {
-  const { checkout, dist, modules, version, epoch } = input;
+export async function packConnector(
+  input: ConnectorInput,
+  work: string,
+  out: string,
+): Promise<readonly string[]> {
+  const { checkout, dist, modules, version, epoch, published } = input;
   const folder = join(work, 'package');
   await mkdir(join(folder, 'bin'), { recursive: true });
   const packages = await copyPart(dist, modules, ENTRIES, [], folder);
@@ -43,9 +62,30 @@ export async function packConnector(input: ConnectorInput, work: string, out: st
     dependencies: Object.fromEntries(top.map((each) => [each.path, each.version])),
     bundleDependencies: top.map(({ path }) => path),
   };
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(packageJson, null, 2)}\n`);
+  await writeFile(join(folder, 'package.json'), json(packageJson));
+  for (const [path, text] of pluginFiles(version)) {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
   await normaliseModes(work);
   await setTimes(work, epoch);
+  const tgz = join(out, `svc-connector_${version}.tgz`);
+  await packTar(work, tgz);
+  await writeFile(join(folder, 'manifest.json'), json(bundleManifest(version)));
+  const mcpb = join(out, `svc-connector_${version}.mcpb`);
+  await packBundle(folder, mcpb);
+  if (published === null) return [tgz, mcpb];
+  const entry = join(out, 'server.json');
+  const sha256 = createHash('sha256')
+    .update(await readFile(mcpb))
+    .digest('hex');
+  const url = `${published.url.replace(/\/$/, '')}/${basename(mcpb)}`;
+  await writeFile(entry, serverJson({ name: published.name, url, sha256, version }));
+  return [tgz, mcpb, entry];
+}
+
+/** The folder `package` in `work`, as npm packs it. */
+async function packTar(work: string, out: string): Promise<void> {
   const tar = join(work, 'package.tar');
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];
   await runProgram(

@@ -9,7 +9,7 @@ import { runProgram } from '../../shared/process/run-program.ts';
 import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
 import { parseSecretKey } from '../../shared/update/minisign.ts';
 import { makeBundle } from './bundle.ts';
-import { packConnector } from './connector.ts';
+import { type Published, packConnector } from './connector.ts';
 import { hubDeb } from './hub.ts';
 import { installModules } from './modules.ts';
 import { stageTree } from './stage.ts';
@@ -22,6 +22,8 @@ const USAGE = `npm run package [-- OPTIONS]
   --only NAME          svc, hub or connector; may be given again. Default: all of them
   --sign KEYFILE       makes the bundles for svc update too; its public half is deploy/update-keys/<its name>.pub
   --next-key FILE      a public key that may sign the bundles after these
+  --name NAME          with --url: makes server.json for a registry of MCP servers; NAME is its name there, org.example/svc-connector
+  --url URL            the folder on the web that the connector's bundle will lie in
   --fast               light compression, for tests
 `;
 const NAMES = ['svc', 'hub', 'connector'];
@@ -39,6 +41,7 @@ interface Options {
   readonly fast: boolean;
   readonly sign: string | null;
   readonly nextKey: string | null;
+  readonly published: Published | null;
 }
 
 /** @throws Error for an unknown machine or name */
@@ -53,6 +56,8 @@ function readOptions(args: readonly string[]): Options {
       fast: { type: 'boolean', default: false },
       sign: { type: 'string' },
       'next-key': { type: 'string' },
+      name: { type: 'string' },
+      url: { type: 'string' },
     },
   });
   const arches = ARCHES.filter((arch) => values.arch.includes(arch));
@@ -68,7 +73,19 @@ function readOptions(args: readonly string[]): Options {
     fast: values.fast,
     sign: values.sign ?? null,
     nextKey: values['next-key'] ?? null,
+    published: readPublished(values.name, values.url),
   };
+}
+
+/** @throws Error for one without the other, or a value that a registry would refuse */
+function readPublished(name: string | undefined, url: string | undefined): Published | null {
+  if (name === undefined && url === undefined) return null;
+  if (name === undefined || url === undefined) throw new Error('--name and --url go together');
+  if (!/^[a-zA-Z0-9.-]{1,100}\/[a-zA-Z0-9._-]{1,99}$/.test(name))
+    throw new Error(`--name ${name}: a namespace and a name, org.example/svc-connector`);
+  if (!URL.canParse(url) || !url.startsWith('https://'))
+    throw new Error(`--url ${url}: it begins with https://`);
+  return { name, url };
 }
 
 /** The time of every file in the packages, seconds: that of the commit, unless SOURCE_DATE_EPOCH says another. */
@@ -130,9 +147,8 @@ async function makePackages({ arches, only, out, fast, ...options }: Options): P
       }
     }
     if (only.includes('connector')) {
-      const tgz = join(out, `svc-connector_${version}.tgz`);
-      await packConnector({ checkout, dist, modules, version, epoch }, join(work, 'connector'), tgz);
-      made.push(tgz);
+      const input = { checkout, dist, modules, version, epoch, published: options.published };
+      made.push(...(await packConnector(input, join(work, 'connector'), out)));
     }
   } finally {
     await rm(work, { recursive: true, force: true });

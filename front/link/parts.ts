@@ -185,8 +185,9 @@ export function openParts(options: LinkOptions) {
     listen: () => refusals.listen(),
     onProgress,
     checkReach: async (part, items) => reach.checkAll(part, items, true),
+    checkModes: (items, manual) => stickRule.demandItems(items, manual),
   });
-  const { reach, commands, offboard, manual, commander, orders } = openOrders({
+  const { reach, stickRule, commands, offboard, manual, commander, orders } = openOrders({
     ...speaking,
     sticks,
     maxM: options.maxGotoM ?? 0,
@@ -206,7 +207,7 @@ export function openParts(options: LinkOptions) {
       params.download(false);
     },
   });
-  const routed = { source, replies, signEndpoints, loops, arming, params, commands, reach, leave };
+  const routed = { source, replies, signEndpoints, loops, arming, params, commands, reach, stickRule, leave };
   const { router, routing } = openRouting({ ...speaking, ...routed, parts: () => list });
   const telemetry = (): Vehicle['telemetry'] => vehicle.telemetry;
   const camera = new Camera({
@@ -263,6 +264,7 @@ export function openParts(options: LinkOptions) {
     logs,
     missions,
     orders,
+    stickRule,
     offboard,
     manual,
     tlog,

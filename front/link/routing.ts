@@ -5,6 +5,7 @@ import { goalOfFrame } from '../../shared/mission/goal-frames.ts';
 import type { LinkProblem } from '../../shared/rpc/link-state.ts';
 import type { Commands } from './commands/commands.ts';
 import type { ReachCheck } from './commands/reach-check.ts';
+import type { StickRule } from './commands/stick-rule.ts';
 import type { Encoder } from './encode.ts';
 import type { Params } from './params/params.ts';
 import type { Methods, Part } from './part.ts';
@@ -29,6 +30,7 @@ interface RoutingOptions extends Omit<Speaking, 'send' | 'ask' | 'exchange'> {
   readonly params: Params;
   readonly commands: Commands;
   readonly reach: ReachCheck;
+  readonly stickRule: StickRule;
   /** The only way to the vehicle; false when the bytes were dropped. */
   readonly leave: (bytes: Buffer) => boolean;
   /** Who is told of frames, in this order. */
@@ -37,7 +39,8 @@ interface RoutingOptions extends Omit<Speaking, 'send' | 'ask' | 'exchange'> {
 
 /** The router between the vehicle and its endpoints, with the guard of what may pass and the answers to what may not. */
 export function openRouting(options: RoutingOptions) {
-  const { clock, log, vehicle, guard, encoder, arming, params, commands, reach, loops, parts } = options;
+  const { clock, log, vehicle, guard, encoder, arming, params, commands, reach, stickRule, loops, parts } =
+    options;
   const payload = new Payload();
   const pilot = new PilotWatch(clock);
   const flightFrames = new FlightFrames(
@@ -76,6 +79,7 @@ export function openRouting(options: RoutingOptions) {
         const isItem = frame.id === MSG.MISSION_ITEM_INT || frame.id === MSG.MISSION_ITEM;
         return goal !== null && !reach.allows(goal, isItem);
       },
+      (frame) => !stickRule.allows(frame),
     ),
     loops,
     refusal: (frame, why, said) => answers.answers(frame, why, said),

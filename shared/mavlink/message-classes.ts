@@ -218,7 +218,7 @@ function commandFrame(payload: Payload): ClassedFrame {
 }
 
 /** Offset of `command` in MISSION_ITEM and MISSION_ITEM_INT. */
-const ITEM_COMMAND_AT = 30;
+export const ITEM_COMMAND_AT = 30;
 
 function itemFrame(payload: Payload): ClassedFrame {
   // The mission is flown later: what is guarded on the wire is the command that comes now.

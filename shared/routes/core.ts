@@ -111,6 +111,9 @@ export const coreRows = [
     'OpenAPI 3.1 document generated from the route table',
     { responses: media('this document', 'application/json') },
   ),
+  row('llms-txt.get', 'GET /llms.txt', 'public none ok -', 'what an AI client should know first', {
+    responses: media('Markdown', 'text/plain'),
+  }),
   row('metrics.get', 'GET /metrics', 'key read ok -', 'Prometheus text metrics', {
     responses: media('Prometheus text', 'text/plain'),
   }),

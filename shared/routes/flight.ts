@@ -98,7 +98,7 @@ export const flightRows = [
       limits: LIMITS.flight,
       long: true,
       body: commandRequest,
-      fails: ['E_TOO_FAR', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_RATE_LIMITED'],
+      fails: ['E_TOO_FAR', 'E_STICKS', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_RATE_LIMITED'],
       responses: json("the vehicle's verdict", commandAnswer),
     },
   ),

@@ -39,7 +39,7 @@ const put = {
   query: missionPutQuery,
   body: missionWrite,
   bodyMedia: 'text/plain',
-  fails: [...FAILS, 'E_MISSION_ITEM', 'E_MISSION_REJECTED', 'E_TOO_FAR'],
+  fails: [...FAILS, 'E_MISSION_ITEM', 'E_MISSION_REJECTED', 'E_TOO_FAR', 'E_STICKS'],
   responses: json('the vehicle holds this', missionWritten),
 } as const;
 

@@ -117,8 +117,8 @@ export interface WorkProgress {
 }
 
 export interface CommandResult {
-  /** unconfirmed: acknowledged, but the vehicle does not show it. */
-  status: 'accepted' | 'rejected' | 'unconfirmed' | 'no_ack';
+  /** unconfirmed: acknowledged, but the vehicle does not show it. checked: nothing was sent. */
+  status: 'accepted' | 'rejected' | 'unconfirmed' | 'no_ack' | 'checked';
   cmd: CommandName;
   ack: {
     observed: boolean;

@@ -49,6 +49,8 @@ const MISSION_WRITE = {
     token,
     /** Also where `goto` may not. */
     allow_far: { type: 'boolean' },
+    /** Also modes that need sticks. */
+    manual: { type: 'boolean' },
     /** A fence may be larger than the one that it takes the place of. Absent: it may. */
     may_widen: { type: 'boolean' },
     items: {
@@ -97,6 +99,10 @@ export const LINK = {
           timeout_ms: { type: 'number', exclusiveMinimum: 0 },
           /** A place may be further away than E_TOO_FAR allows. */
           allow_far: { type: 'boolean' },
+          /** A pilot has sticks, whatever is heard of them: no E_STICKS. */
+          manual: { type: 'boolean' },
+          /** Only checked, not sent. */
+          dry_run: { type: 'boolean' },
           by,
         },
         additionalProperties: false,

@@ -35,6 +35,16 @@ export const commandRequest = {
       description:
         "goto, orbit, and what flies the mission: also further than flight.max_goto_m, outside of the vehicle's fence, or below the ground",
     },
+    dry_run: {
+      type: 'boolean',
+      description:
+        'only say whether the node would send it, in status `checked`; the vehicle is asked nothing',
+    },
+    manual: {
+      type: 'boolean',
+      description:
+        'mode: also one that needs sticks, in the air, though no radio of a pilot is heard: say it only where one holds it',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -45,8 +55,9 @@ export const commandAnswer = {
   required: ['status', 'cmd', 'ack'],
   properties: {
     status: {
-      enum: ['accepted', 'rejected', 'unconfirmed', 'no_ack'],
-      description: 'unconfirmed: acknowledged, but the vehicle does not show it (PX4)',
+      enum: ['accepted', 'rejected', 'unconfirmed', 'no_ack', 'checked'],
+      description:
+        'unconfirmed: acknowledged, but the vehicle does not show it (PX4); checked: with dry_run, nothing was sent',
     },
     cmd: { type: 'string' },
     ack: {

@@ -76,6 +76,7 @@ export const missionWrite = {
           description:
             'also where goto may not: further than flight.max_goto_m, beyond the fence, below the ground',
         },
+        manual: { type: 'boolean', description: 'also items that choose a mode which needs sticks' },
       },
       additionalProperties: false,
     },
@@ -149,6 +150,7 @@ export const missionPutQuery = {
   type: 'object',
   properties: {
     allow_far: { ...flag, description: '1: as allow_far in the body, for a plan file and for text' },
+    manual: { ...flag, description: '1: as manual in the body' },
     dry_run: { ...flag, description: '1: only check, send nothing' },
     parts: {
       type: 'string',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EXIT } from '../../bin/cli/exit-codes.ts';
-import { textDistance } from '../../bin/cli/text-distance.ts';
+import { textDistance } from '../../shared/text-distance.ts';
 import { svc } from '../support/svc.ts';
 
 const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<

@@ -39,7 +39,7 @@ describe('a refusal of the node, as svc prints it', () => {
     expect(personWords(far, new Set(['allow-far']))).to.include('Repeat with --allow-far if');
     const armed = new ApiError('E_ARMED');
     expect(personWords(armed, new Set(['force']))).to.include('repeat with --force if you are sure');
-    expect(personWords(armed, NONE)).to.match(/unknown\. Disarm it first\.$/);
+    expect(personWords(armed, NONE)).to.match(/unknown\. Land it if it flies, and disarm it first\.$/);
     expect(personWords(new ApiError('E_RANGE'), new Set(['force']))).to.include('Repeat with --force if');
     const own = new ApiError('E_UNAUTHENTICATED', 'The PIN is wrong.');
     expect(personWords(own, NONE)).to.equal('The PIN is wrong.');

@@ -33,7 +33,7 @@ describe('the audit of the connector', function () {
   });
 
   const connect = async (): Promise<Client> =>
-    connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
+    connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY }, () => true);
   const verify = async (): Promise<string> =>
     (await runConnector({ args: ['audit', 'verify', '--audit-path', path], home })).stdout;
   const kill = async (client: Client): Promise<void> => {
@@ -41,7 +41,7 @@ describe('the audit of the connector', function () {
     process.kill(pid, 'SIGKILL');
     await gone(pid);
   };
-  const rename = { name: 'admin_node_rename', arguments: { name: 'x', confirm: true } };
+  const rename = { name: 'config_set', arguments: { key: 'agent.name', value: 'x' } };
   const phases = (text: string): unknown[] =>
     text
       .trimEnd()
@@ -83,14 +83,14 @@ describe('the audit of the connector', function () {
 
   it('two connectors at once write a chain each; one query shows both, a later one takes up the first', async () => {
     const [first, second] = await Promise.all([connect(), connect()]);
-    for (const client of [first, second, first, second]) await callTool(client, 'status_ping');
-    const { value } = await callTool(second, 'audit_query', { tool: 'status_ping' });
+    for (const client of [first, second, first, second]) await callTool(client, 'status_get');
+    const { value } = await callTool(second, 'audit_query', { tool: 'status_get' });
     expect(value['count']).to.equal(4);
     expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
     await kill(first);
     await second.close();
     const third = await connect();
-    await callTool(third, 'status_ping');
+    await callTool(third, 'status_get');
     await third.close();
     expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
   });
@@ -130,7 +130,7 @@ describe('the audit of the connector', function () {
     const [ofOther, ofReader, ofKey] = await Promise.all(
       [other, reader, key].map(async (client) => {
         const queried = await callTool(client, 'audit_query', { limit: 1000 });
-        const searched = await callTool(client, 'audit_search', { query: 'tool:' });
+        const searched = await callTool(client, 'audit_query', { query: 'tool:' });
         return JSON.stringify([queried.value, searched.value]);
       }),
     );
@@ -147,7 +147,7 @@ describe('the audit of the connector', function () {
       true,
     ]);
     expect(
-      (await callTool(reader, 'audit_search', { query: 'result:confirm_required' })).value['count'],
+      (await callTool(reader, 'audit_query', { query: 'result:confirm_required' })).value['count'],
     ).to.equal(0);
     expect((await readFile(path, 'utf8')).split('\n').slice(0, -2).join()).not.to.include(code);
     await Promise.all([other, reader, key].map(async (client) => client.close()));
@@ -155,13 +155,13 @@ describe('the audit of the connector', function () {
 
   it('an end that was cut off is found, however soon after it was written', async () => {
     const client = await connect();
-    for (let call = 0; call < 3; call++) await callTool(client, 'status_ping');
+    for (let call = 0; call < 3; call++) await callTool(client, 'status_get');
     await kill(client);
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     await writeFile(path, `${lines.slice(0, -1).join('\n')}\n`);
     expect(await verify()).to.match(/^BROKEN: .* records \d+ to \d+ are missing/);
     const next = await connect();
-    await callTool(next, 'status_ping');
+    await callTool(next, 'status_get');
     await next.close();
     expect(await verify(), 'after it has gone on').to.match(/^BROKEN/);
   });
@@ -210,13 +210,13 @@ describe('the audit of the connector', function () {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]);
     try {
       const client = await connect();
-      await callTool(client, 'status_ping');
+      await callTool(client, 'status_get');
       const ballast = openSync(join(folder, 'ballast'), 'w');
       expect(() => {
         for (;;) writeSync(ballast, Buffer.alloc(4096));
       }).to.throw('ENOSPC');
       // The last page of the file still takes some records.
-      const write = { key: 'agent.name', value: 'x'.repeat(900), confirm: true };
+      const write = { key: 'agent.name', value: 'x'.repeat(900) };
       let refused: Json = {};
       while (refused['reason'] === undefined) refused = (await callTool(client, 'config_set', write)).value;
       expect(refused).to.include({ reason: 'audit_unavailable' });

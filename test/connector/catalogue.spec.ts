@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { rowOf } from '../../connector/rows.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
-import { checked, listed, listedTools, USUAL_HINTS } from '../../connector/tools/listing.ts';
-import { classOf, classOfCall, isRaisable, type Tool } from '../../connector/tools/tool.ts';
-import { TOOLSETS } from '../../connector/toolsets.ts';
+import { checked, listed } from '../../connector/tools/listing.ts';
+import { classOf, classOfCall, scopesOf, type Tool } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { higher } from '../../shared/auth/scopes.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 
 /** The tools that a client may rely on. */
 const WANTED =
-  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search autopilot_reboot config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail ground_status mission_pause network_status radio_status mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set peripherals_list plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_designate vision_detections vision_status';
+  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_pairing_claim admin_pairing_generate_code admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query autopilot_reboot config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query mission_pause mission_resume mission_start params_get params_optimize params_read_all params_set plugins_config plugins_enable plugins_install plugins_list plugins_remove services_restart status_get system_reboot system_shutdown telemetry_snapshot tools_show video_live_url video_record video_snapshot vision_designate vision_detections';
 
 describe('the catalogue of tools', () => {
   const tools = compileCatalogue();
@@ -26,9 +25,7 @@ describe('the catalogue of tools', () => {
       expect(tool.name).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
       const input = checked(tool);
       expect(() => ajv.compile(input as object), tool.name).to.not.throw();
-      expect(() => ajv.compile(tool.output as object), tool.name).to.not.throw();
       expect(input['additionalProperties'], tool.name).to.equal(false);
-      expect(tool.output['type'], tool.name).to.equal('object');
       for (const name of Object.keys(tool.input.properties))
         expect(name).to.not.be.oneOf(['node', 'confirm', 'confirm_id']);
     }
@@ -46,47 +43,45 @@ describe('the catalogue of tools', () => {
     for (const tool of tools.values()) check(listed(tool, true).inputSchema, tool.name);
   });
 
-  describe('its weight, at four characters a token', () => {
-    const listOf = (wanted: (tool: Tool) => boolean, several: boolean) =>
-      listedTools([...tools.values()].filter(wanted), several);
-    const tokens = (wanted: (tool: Tool) => boolean, several = true): number =>
-      JSON.stringify(listOf(wanted, several)).length / 4;
-
+  describe('what a client reads of it', () => {
+    const bytesOf = (wanted: (tool: Tool) => boolean): number =>
+      Buffer.byteLength(
+        JSON.stringify(
+          [...tools.values()]
+            .filter((tool) => tool.ofFleet !== true && wanted(tool))
+            .map((tool) => listed(tool, false)),
+        ),
+      );
     const usual = ({ toolset }: Tool): boolean => toolset === undefined;
+    const within =
+      (...scopes: readonly Scope[]) =>
+      (tool: Tool): boolean =>
+        scopesOf(tool).every((scope) => scopes.includes(scope));
 
-    for (const [who, several] of [
-      ['one node', false],
-      ['several nodes', true],
+    for (const [who, most, wanted] of [
+      ['who only reads', 10_000, (tool: Tool) => usual(tool) && within('read')(tool)],
+      ['who flies', 16_000, (tool: Tool) => usual(tool) && within('read', 'flight')(tool)],
+      ['everybody with every family', 24_000, () => true],
     ] as const) {
-      it(`is below 8 000 tokens with flight and every route, for ${who}; every answer with a shape has it listed`, () => {
-        expect(tokens(usual, several)).to.be.within(2000, 8000);
-        const bare = listOf(usual, several).filter(({ outputSchema }) => outputSchema === undefined);
-        expect(bare.map(({ name }) => name)).to.deep.equal([]);
-      });
-
-      it(`and with all families too, for ${who}: titles and the longest shapes are left out`, () => {
-        expect(tokens(() => true, several)).to.be.within(2000, 8000);
-        expect(listOf(() => true, several)).to.have.length(tools.size);
+      it(`has at most ${most} bytes for ${who}`, () => {
+        expect(bytesOf(wanted)).to.be.within(most / 4, most);
       });
     }
 
-    it('for one node the titles fit in', () => {
-      for (const { name, title } of listOf(usual, false)) expect(title, name).to.be.a('string');
-    });
-
-    it('is below 5 000 tokens for a caller that only reads', () => {
-      expect(tokens((tool) => usual(tool) && classOf(tool) === 'read')).to.be.within(1000, 5000);
-    });
-
-    for (const toolset of TOOLSETS) {
-      it(`--toolset ${toolset} adds less than 2 000 tokens`, () => {
-        expect(tokens((tool) => tool.toolset === toolset)).to.be.within(100, 2000);
+    for (const tool of tools.values()) {
+      it(`${tool.name}: a title, each argument with words and every hint, true or false`, () => {
+        const { title, inputSchema, annotations } = listed(tool, true);
+        expect(title).to.be.a('string').and.have.length.above(2);
+        for (const [name, each] of Object.entries(inputSchema['properties'] as object))
+          expect((each as { description?: string }).description, name).to.be.a('string');
+        for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
+          expect(annotations[hint], hint).to.be.a('boolean');
       });
     }
   });
 
   it('asks for the node only where there are several, and there every tool about one node requires it', () => {
-    const everywhere = ['fleet_list_nodes', 'fleet_status', 'fleet_flights', 'audit_search', 'audit_query'];
+    const everywhere = ['fleet_list_nodes', 'fleet_flights', 'audit_query', 'tools_show'];
     for (const tool of tools.values()) {
       expect(listed(tool, false).inputSchema['properties'], tool.name).to.not.have.property('node');
       const { properties, required = [] } = listed(tool, true).inputSchema;
@@ -103,8 +98,8 @@ describe('the catalogue of tools', () => {
       const { inputSchema, description } = listed(tool, false);
       const scope = classOf(tool);
       const properties = inputSchema['properties'] as Record<string, { type: string }>;
-      expect('confirm' in properties, tool.name).to.equal(scope === 'admin' || scope === 'destructive');
-      const signs = scope === 'flight' || scope === 'destructive' || isRaisable(tool);
+      expect('confirm' in properties, tool.name).to.equal(tool.phrase !== undefined);
+      const signs = scope === 'flight' || scope === 'destructive' || scope === 'admin';
       expect('confirm_id' in properties, tool.name).to.equal(signs);
       if (scope === 'destructive') expect(tool.phrase, tool.name).to.be.a('string');
       if (tool.phrase !== undefined) {
@@ -119,10 +114,9 @@ describe('the catalogue of tools', () => {
     ['video_snapshot', { readOnlyHint: true, openWorldHint: true }],
     ['vision_detections', { readOnlyHint: true, openWorldHint: true }],
     ['vision_designate', { readOnlyHint: false, destructiveHint: false, openWorldHint: true }],
-    ['video_record_start', { readOnlyHint: false, destructiveHint: false, openWorldHint: false }],
+    ['video_record', { readOnlyHint: false, destructiveHint: false, openWorldHint: false }],
     ['plugins_install', { destructiveHint: false, openWorldHint: true }],
     ['config_set', { destructiveHint: true, idempotentHint: true, openWorldHint: false }],
-    ['admin_node_rename', { destructiveHint: true, openWorldHint: false }],
     ['services_restart', { destructiveHint: true, openWorldHint: false }],
     ['system_reboot', { destructiveHint: true, openWorldHint: false }],
     ['flight_takeoff', { readOnlyHint: false, destructiveHint: true, openWorldHint: true }],
@@ -131,7 +125,7 @@ describe('the catalogue of tools', () => {
   for (const [name, wanted] of hints) {
     it(`${name} says what it may do: ${JSON.stringify(wanted)}`, () => {
       const tool = tools.get(name);
-      expect({ ...USUAL_HINTS, ...(tool && listed(tool, false).annotations) }).to.include(wanted);
+      expect(tool && listed(tool, false).annotations).to.include(wanted);
     });
   }
 

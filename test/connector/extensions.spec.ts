@@ -41,11 +41,14 @@ describe('extensions in the connector', function () {
         setInterval(() => void svc.publishState('spots', [1, 2]), 500);
       `),
     });
-    client = await connectStdio({
-      args: ['--target', 'agent', plugins.node.url],
-      home,
-      key: PluginNode.headers['x-svc-key'],
-    });
+    client = await connectStdio(
+      {
+        args: ['--target', 'agent', plugins.node.url],
+        home,
+        key: PluginNode.headers['x-svc-key'],
+      },
+      () => agrees,
+    );
     for (const what of ['tools', 'prompts', 'resources'] as const)
       client.setNotificationHandler(`notifications/${what}/list_changed`, () => {
         told[what]++;
@@ -58,6 +61,7 @@ describe('extensions in the connector', function () {
     await removeDir(home);
   });
 
+  let agrees = true;
   const names = async (): Promise<readonly string[]> =>
     (await client.listTools()).tools.map(({ name }) => name);
   const next = async (): Promise<void> => new Promise((resolve) => wake.push(resolve));
@@ -76,8 +80,8 @@ describe('extensions in the connector', function () {
     await until(grant, (tools) => tools.includes(TOOL));
     expect(Math.min(told.tools, told.prompts, told.resources)).to.be.above(0);
     const tool = (await client.listTools()).tools.find(({ name }) => name === TOOL);
-    expect(tool?.description).to.include('hottest spot').and.to.include('[admin]');
-    expect(tool?.inputSchema.properties).to.have.keys('above', 'confirm');
+    expect(tool?.description).to.include('hottest spot');
+    expect(tool?.inputSchema.properties).to.have.keys('above', 'confirm_id');
     const revoke = plugins.done('DELETE', `/api/plugins/${ID}/perms/mcp.expose`);
     await until(revoke, (tools) => !tools.includes(TOOL));
     const again = plugins.done('POST', `/api/plugins/${ID}/grant`, { permission_id: 'mcp.expose' });
@@ -85,7 +89,7 @@ describe('extensions in the connector', function () {
   });
 
   it('a tool runs on the node once the user agreed; its failures keep their meaning', async () => {
-    const stopped = await callTool(client, TOOL, { above: 40, confirm: true });
+    const stopped = await callTool(client, TOOL, { above: 40 });
     expect([stopped.isError, stopped.value['reason']]).to.deep.equal([true, 'not_found']);
     await plugins.done('POST', `/api/plugins/${ID}/enable`, {});
     await plugins.until(
@@ -93,15 +97,17 @@ describe('extensions in the connector', function () {
       async () => plugins.done('GET', `/api/plugins/${ID}/readiness`),
       (value) => JSON.stringify(value).includes('"ready":true'),
     );
+    agrees = false;
     const asked = await callTool(client, TOOL, { above: 40 });
     expect(asked.value['reason']).to.equal('confirm_required');
-    const done = await callTool(client, TOOL, { above: 40, confirm: true });
+    agrees = true;
+    const done = await callTool(client, TOOL, { above: 40 });
     expect(done.value, JSON.stringify(done)).to.deep.equal({
       plugin_id: ID,
       tool: 'hottest',
       result: { celsius: 41 },
     });
-    const wrong = await callTool(client, TOOL, { abov: 40, confirm: true });
+    const wrong = await callTool(client, TOOL, { abov: 40 });
     expect(wrong.value['reason']).to.equal('invalid_arguments');
     const words = await callTool(client, 'org_example_thermal__wipe', { confirm: true });
     expect(words.isError).to.equal(true);
@@ -131,7 +137,7 @@ describe('extensions in the connector', function () {
       ['hottest', 'flight'],
       ['wipe', 'destructive'],
     ]);
-    const call = await callTool(client, TOOL, { above: 40, confirm: true });
+    const call = await callTool(client, TOOL, { above: 40 });
     expect(call.isError).to.equal(true);
     const { token } = await plugins.done('POST', '/api/mcp/tokens', {
       scopes: ['read', 'admin'],

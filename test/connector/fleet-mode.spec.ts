@@ -448,7 +448,7 @@ describe('the connector in a fleet', function () {
     const argsFor = (token: string): string[] => ['--target', 'fleet', '--gcs', hub.url, '--token', token];
     const start = async (scopes: readonly Scope[], ...more: string[]) => {
       const args = [...argsFor(hub.credential(scopes)), ...more];
-      client = await connectStdio({ args, home, env: { SVC_RUN_DIR: home } });
+      client = await connectStdio({ args, home, env: { SVC_RUN_DIR: home } }, () => true);
       return client;
     };
 
@@ -482,7 +482,7 @@ describe('the connector in a fleet', function () {
       expect(tools.map(({ name }) => name)).to.include.members([
         'status_get',
         'telemetry_snapshot',
-        'fleet_status',
+        'fleet_list_nodes',
       ]);
       const flown = [{ id: 7, node: 'drone-1', armed_s: 60 }];
       expect((await callTool(connected, 'fleet_flights')).value).to.deep.equal({ flights: flown });
@@ -532,7 +532,7 @@ describe('the connector in a fleet', function () {
       const wanted = 'com_example_thermal__look';
       if (!(await names()).includes(wanted)) await told;
       expect(await names()).to.include(wanted);
-      const { value } = await callTool(connected, wanted, { confirm: true });
+      const { value } = await callTool(connected, wanted);
       expect(value, JSON.stringify(value)).to.deep.equal({ seen: 1 });
     });
 
@@ -547,7 +547,7 @@ describe('the connector in a fleet', function () {
       const nodes: Record<string, unknown>[] = [];
       let took = 0;
       for (let args: Record<string, unknown> | null = {}; args !== null; ) {
-        const { value } = await callTool(connected, 'fleet_status', args);
+        const { value } = await callTool(connected, 'fleet_list_nodes', { ask: true, ...args });
         if (took === 0) took = performance.now() - began; // the rest is kept
         nodes.push(...(value['nodes'] as Record<string, unknown>[]));
         args = value['next_cursor'] === undefined ? null : { cursor: value['next_cursor'] };
@@ -661,6 +661,19 @@ describe('the connector in a fleet', function () {
         ).status;
       expect(await post(hub.credential(['read']))).to.equal(401);
       expect(await post(token)).to.not.equal(401);
+    });
+
+    it('over HTTP no client is sent to sign in where no token would be accepted afterwards', async () => {
+      await using connector = await HttpConnector.start({ args: argsFor(hub.credential(['read'])), home });
+      const refused = await fetch(connector.url, { method: 'POST', body: '{}' });
+      expect(refused.status).to.equal(401);
+      expect(refused.headers.get('www-authenticate')).to.not.include('resource_metadata');
+      for (const path of [
+        'oauth-protected-resource',
+        'oauth-protected-resource/mcp',
+        'oauth-authorization-server',
+      ])
+        expect((await fetch(new URL(`/.well-known/${path}`, connector.url))).status, path).to.equal(404);
     });
 
     it('--verify says what the credential is good for', async () => {

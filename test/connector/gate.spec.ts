@@ -350,7 +350,7 @@ describe('the gate of tool calls', () => {
     ...change,
   });
   const passed = (verdict: Verdict): Extract<Verdict, { kind: 'pass' }> => {
-    if (verdict.kind !== 'pass') throw new Error(`asks: ${verdict.question}`);
+    if (verdict.kind !== 'pass') throw new Error(`it is no pass, but ${verdict.kind}`);
     return verdict;
   };
   const reasonOf = async (work: () => Promise<void>): Promise<Reason | null> => {
@@ -432,13 +432,13 @@ describe('the gate of tool calls', () => {
 
   describe('administration', () => {
     const judge = async (change: Partial<GateCall>): Promise<Verdict> =>
-      gate().judge(call('admin_node_rename', change), 'admin');
+      gate().judge(call('config_set', change), 'admin');
 
     it('a person who can be asked is asked, whatever the argument says', async () => {
       const asked = await judge({ canAsk: true, args: { name: 'x', password: 'hush', confirm: true } });
       expect(asked).to.include({ kind: 'ask', scope: 'admin' });
       const question = asked.kind === 'ask' ? asked.question : '';
-      expect(question).to.include('admin_node_rename').and.to.include('n1').and.to.include('"x"');
+      expect(question).to.include('config_set').and.to.include('n1').and.to.include('"x"');
       expect(question).to.not.include('hush');
     });
     it('what the person said counts, also against the argument', async () => {
@@ -447,28 +447,12 @@ describe('the gate of tool calls', () => {
       const no = await denied(judge({ canAsk: true, elicited: false, args: { confirm: true } }));
       expect([no.reason, no.message]).to.deep.equal(['confirm_required', 'The user did not agree.']);
     });
-    it('where nobody can be asked, confirm: true counts, and nothing like it', async () => {
-      for (const confirm of [true, 'true']) {
-        const { scope, grant } = passed(await judge({ args: { confirm } }));
-        expect([scope, grant.by]).to.deep.equal(['admin', 'argument']);
+    it('where nobody can be asked it is signed like a flight: no argument of a model counts', async () => {
+      for (const confirm of [undefined, true, 'true', 'CONFIG.SET ON THIS NODE', 1, 'yes']) {
+        const refused = await denied(judge({ args: { key: 'agent.name', value: 'x', confirm } }));
+        expect(refused.reason, String(confirm)).to.equal('operator_present_stale');
+        expect(refused.message).to.include('svc operator confirm');
       }
-      for (const confirm of [undefined, false, 1, 'yes', '', null]) {
-        const refused = await denied(judge({ args: { confirm } }));
-        expect(refused.reason, String(confirm)).to.equal('confirm_required');
-        expect(refused.message).to.include('confirm: true');
-      }
-    });
-
-    it('so do the words of a description that has some, and no others', async () => {
-      const words = 'CONFIG.SET ON THIS NODE';
-      const set = async (confirm: string): Promise<Verdict> =>
-        gate().judge(call('config_set', { args: { key: 'agent.name', value: 'x', confirm } }), 'admin');
-      expect(passed(await set(words)).grant.by).to.equal('argument');
-      for (const other of ['UNPAIR THIS NODE', words.toLowerCase(), `${words} `])
-        expect((await denied(set(other))).reason, other).to.equal('confirm_required');
-      expect((await denied(judge({ args: { name: 'x', confirm: words } }))).reason).to.equal(
-        'confirm_required',
-      );
     });
   });
 

@@ -6,10 +6,8 @@ import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotoco
 import { expect } from 'chai';
 import { rowOf } from '../../connector/rows.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
-import { shapeOf } from '../../connector/tools/listing.ts';
 import { classOf, type Tool } from '../../connector/tools/tool.ts';
 import { PROGRAMS_FILE } from '../../shared/paths.ts';
-import { createAjv } from '../../shared/schemas/validator.ts';
 import {
   answerOf,
   callPatiently,
@@ -37,7 +35,7 @@ const usual = ({ toolset }: Tool): boolean => toolset === undefined;
 /** The names of those that a drone with all its features has routes for. */
 function servedTools(): readonly string[] {
   return [...compileCatalogue().values()]
-    .filter((tool) => usual(tool) && launched(tool))
+    .filter((tool) => usual(tool) && launched(tool) && tool.ofFleet !== true)
     .filter(({ routes }) => routes.map(rowOf).every(({ built, profiles }) => built && profiles.includes('D')))
     .map(({ name }) => name);
 }
@@ -91,18 +89,19 @@ describe('the connector and a real node', function () {
         expect(tool.inputSchema['type'], tool.name).to.equal('object');
         expect(tool.inputSchema.properties, tool.name).to.not.have.property('node');
       }
-      // What a client takes for granted is left out.
-      expect(tools.find(({ name }) => name === 'config_set')?.annotations).to.deep.equal({
+      expect(tools.find(({ name }) => name === 'params_set')?.annotations).to.deep.equal({
+        readOnlyHint: false,
+        destructiveHint: true,
         idempotentHint: true,
         openWorldHint: false,
       });
     });
 
     it('a name with dots, as it was, is the same tool; results are compact', async () => {
-      const { content } = await client.callTool({ name: 'status.ping', arguments: {} });
-      expect(JSON.stringify(content)).to.include('\\"reachable\\":true');
-      const { value } = await callTool(client, 'audit.query', { tool: 'status.ping', limit: 1 });
-      expect(value['events']).to.have.nested.property('[0].tool', 'status_ping');
+      const { content } = await client.callTool({ name: 'status.get', arguments: {} });
+      expect((content as { text: string }[])[0]?.text).to.match(/^version: [^]*latency_ms: \d+/m);
+      const { value } = await callTool(client, 'audit.query', { tool: 'status.get', limit: 1 });
+      expect(value['events']).to.have.nested.property('[0].tool', 'status_get');
     });
 
     it('logs_query goes on with the cursor', async () => {
@@ -121,15 +120,11 @@ describe('the connector and a real node', function () {
       expect(whole).to.not.deep.include(newest[0]);
     });
 
-    it('every read tool answers what its output schema says, from the node', async () => {
-      const ajv = createAjv();
+    it('every read tool answers from the node: a short text, and the whole as structure', async () => {
       const args: Readonly<Record<string, Record<string, unknown>>> = {
         params_get: { name: 'RTL_ALT' },
-        params_explain: { name: 'RTL_ALT' },
         logs_aggregate: { metric: 'node.load' },
-        logs_tail: { seconds: 1 },
-        audit_search: { query: 'tool:status' },
-        plugins_info: { id: 'x' },
+        tools_show: { family: 'payload' },
         wait_until: { armed: false },
         flight_logs_get: { id: 1 },
         flight_report: { log: 'none.tlog' },
@@ -138,11 +133,8 @@ describe('the connector and a real node', function () {
         flight_plan: { steps: [{ do: 'takeoff', altitude_m: 5 }, { do: 'land' }] },
       };
       const notHere: Readonly<Record<string, string>> = {
-        plugins_info: 'not_found',
         fleet_flights: 'not_supported',
         flight_report: 'not_found',
-        ground_status: 'not_supported',
-        network_status: 'rest_down', // where NetworkManager does not run
       };
       await armable(node, KEYED); // a plan begins where the vehicle is
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
@@ -151,17 +143,14 @@ describe('the connector and a real node', function () {
         const result = await callPatiently(client, tool.name, args[tool.name]);
         const at = `${tool.name}: ${JSON.stringify(result.content).slice(0, 300)}`;
         const reason = notHere[tool.name];
-        if (reason !== undefined && (result.isError === true || tool.name !== 'network_status')) {
+        if (reason !== undefined) {
           expect(result.isError, at).to.equal(true);
           expect(at).to.include(reason);
           continue;
         }
         expect(result.isError ?? false, at).to.equal(false);
-        const validate = ajv.compile(tool.output as object);
-        expect(validate(result.structuredContent), `${at} ${JSON.stringify(validate.errors)}`).to.equal(true);
-        // And what the client was told.
-        for (const member of (shapeOf(tool.output)?.['required'] ?? []) as readonly string[])
-          expect(result.structuredContent, at).to.have.property(member);
+        const [first] = result.content as readonly { readonly text: string }[];
+        expect(first?.text.length, at).to.be.below(JSON.stringify(result.structuredContent).length + 200);
         expect(camelCaseIn(result.structuredContent), tool.name).to.deep.equal([]);
       }
     });
@@ -187,13 +176,13 @@ describe('the connector and a real node', function () {
     it('confirm: true does not skip a user who can be asked', async () => {
       agrees = false;
       const before = asked.length;
-      const rename = { name: 'gamma', confirm: true };
-      expect((await callTool(client, 'admin_node_rename', rename)).value).to.include({
+      const rename = { key: 'agent.name', value: 'gamma', confirm: true };
+      expect((await callTool(client, 'config_set', rename)).value).to.include({
         reason: 'confirm_required',
       });
       expect(asked.length).to.equal(before + 1);
       agrees = true;
-      expect((await callTool(client, 'admin_node_rename', rename)).value).to.include({ ok: true });
+      expect((await callTool(client, 'config_set', rename)).value).to.include({ ok: true });
     });
 
     const refused: readonly [string, string, Record<string, unknown>, string][] = [
@@ -203,31 +192,21 @@ describe('the connector and a real node', function () {
       ['another node', 'status_get', { node: 'elsewhere' }, 'node_not_allowed'],
       ['K6 a flight tool', 'flight_arm', {}, 'scope_missing'],
       ['a destructive tool', 'system_reboot', { confirm: 'REBOOT THIS NODE' }, 'scope_missing'],
-      [
-        'a critical parameter',
-        'params_set',
-        { name: 'FS_THR_ENABLE', value: 0, confirm: true },
-        'scope_missing',
-      ],
-      [
-        'a security key',
-        'config_set',
-        { key: 'security.api.cors_enabled', value: 'true', confirm: true },
-        'scope_missing',
-      ],
+      ['a critical parameter', 'params_set', { name: 'FS_THR_ENABLE', value: 0 }, 'scope_missing'],
+      ['a security key', 'config_set', { key: 'security.api.cors_enabled', value: 'true' }, 'scope_missing'],
       [
         'root’s key, by its spelling',
         'config_set',
-        { key: 'mcp.token_accept_enabled', value: 'true', confirm: true },
+        { key: 'mcp.token_accept_enabled', value: 'true' },
         'scope_missing',
       ],
-      ['an unknown parameter', 'params_set', { name: 'NTF_NO_SUCH', value: 1, confirm: true }, 'not_found'],
-      ['an unknown config key', 'config_set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
-      ['to stop what does not run', 'video_record_stop', {}, 'precondition_failed'],
+      ['an unknown parameter', 'params_set', { name: 'NTF_NO_SUCH', value: 1 }, 'not_found'],
+      ['an unknown config key', 'config_set', { key: 'no.such', value: '1' }, 'not_found'],
+      ['to stop what does not run', 'video_record', { on: false }, 'precondition_failed'],
       [
         'a channel for a radio that is not there',
         'admin_wfb_channel',
-        { channel: 36, confirm: true },
+        { channel: 36 },
         'precondition_failed',
       ],
     ];
@@ -298,7 +277,7 @@ describe('the connector and a real node', function () {
       const cancel = new AbortController();
       const call = client
         .callTool(
-          { name: 'logs_tail', arguments: { seconds: 30 } },
+          { name: 'logs_query', arguments: { wait_s: 30 } },
           {
             signal: cancel.signal,
             onprogress: ({ progress: done }) => {
@@ -332,7 +311,7 @@ describe('the connector and a real node', function () {
     after(async () => connector[Symbol.asyncDispose]());
 
     const connect = async (token: string): Promise<Client> => {
-      const client = newClient();
+      const client = newClient(() => true);
       await client.connect(
         new StreamableHTTPClientTransport(new URL(connector.url), {
           requestInit: { headers: { authorization: `Bearer ${token}` } },
@@ -369,13 +348,13 @@ describe('the connector and a real node', function () {
         .to.include('status_get')
         .and.not.include('config_set');
       expect((await callTool(client, 'status_get')).value).to.have.property('version');
-      const write = await callTool(client, 'config_set', { key: 'agent.name', value: 'x', confirm: true });
+      const write = await callTool(client, 'config_set', { key: 'agent.name', value: 'x' });
       expect(write.value['reason']).to.equal('scope_missing');
       await client.close();
       const admin = await connect(await mint('read', 'admin'));
-      expect((await callTool(admin, 'admin_node_rename', { name: 'delta', confirm: true })).value).to.include(
-        { ok: true },
-      );
+      expect((await callTool(admin, 'config_set', { key: 'agent.name', value: 'delta' })).value).to.include({
+        ok: true,
+      });
       await admin.close();
       const audit = await readFile(join(node.paths.auditDir, PROGRAMS_FILE), 'utf8');
       const changed = audit
@@ -455,17 +434,17 @@ describe('the connector and a real node', function () {
           authorization,
           'mcp-protocol-version': '2026-07-28',
           'mcp-method': 'tools/call',
-          'mcp-name': 'status_ping',
+          'mcp-name': 'status_get',
         },
         {
           jsonrpc: '2.0',
           id: 1,
           method: 'tools/call',
-          params: { name: 'status_ping', arguments: {}, _meta: meta },
+          params: { name: 'status_get', arguments: {}, _meta: meta },
         },
       );
       expect(status, text).to.equal(200);
-      expect(text).to.include('"reachable":true');
+      expect(text).to.include('"latency_ms":');
     });
 
     it('the Unix socket needs no token: presence on it is the credential', async () => {
@@ -485,7 +464,7 @@ describe('the connector and a real node', function () {
         ['-s', '--unix-socket', connector.socketPath, 'http://localhost/mcp', '-d', body, ...headers],
         { encoding: 'utf8' },
       );
-      expect(answer).to.include('system_reboot').and.not.include('flight_arm'); // every scope; flight is not enforced here
+      expect(answer).to.include('params_set').and.not.include('flight_arm'); // every scope; flight is not enforced here
       const { mode } = await import('node:fs').then(({ statSync }) => statSync(connector.socketPath));
       expect(mode & 0o777).to.equal(0o660);
     });
@@ -532,8 +511,8 @@ describe('the connector and a real node', function () {
       await writeFile(blocked, '');
       const env = { SVC_MCP_AUDIT_PATH: join(blocked, 'audit.ndjson') };
       const client = await connectStdio({ args: agent, home, key: KEY, env });
-      expect((await callTool(client, 'status_ping')).isError).to.equal(false);
-      const write = await callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
+      expect((await callTool(client, 'status_get')).isError).to.equal(false);
+      const write = await callTool(client, 'config_set', { key: 'agent.name', value: 'x' });
       expect(write.value['reason']).to.equal('audit_unavailable');
       await client.close();
     });
@@ -578,12 +557,15 @@ describe('the connector and a real node', function () {
 
     it('a node that is replaced by another one while it was away gets no call', async () => {
       await using stub = await StubNode.start('first');
-      const client = await connectStdio({
-        args: ['--target', 'agent', stub.url, '--node-id', 'first'],
-        home,
-        key: KEY,
-      });
-      const rename = async () => callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
+      const client = await connectStdio(
+        {
+          args: ['--target', 'agent', stub.url, '--node-id', 'first'],
+          home,
+          key: KEY,
+        },
+        () => true,
+      );
+      const rename = async () => callTool(client, 'config_set', { key: 'agent.name', value: 'x' });
       expect((await rename()).isError).to.equal(false);
       stub.answers.set('PUT /api/config', 'drop');
       expect((await rename()).value['reason']).to.equal('rest_down');
@@ -661,7 +643,8 @@ describe('a local fleet', function () {
       // The node that is away may have anything.
       const all = [...compileCatalogue().values()].filter((tool) => usual(tool) && launched(tool));
       expect(tools.map(({ name }) => name)).to.deep.equal(all.map(({ name }) => name));
-      expect(tools[0]?.inputSchema.properties).to.have.property('node');
+      const status = tools.find(({ name }) => name === 'status_get');
+      expect(status?.inputSchema.properties).to.have.property('node');
       await client.close();
     } finally {
       await node.stop();

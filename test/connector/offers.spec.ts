@@ -26,7 +26,7 @@ describe('the list of tools follows the node', function () {
     try {
       const args = ['--target', 'agent', stub.url, '--token', stub.token('read', 'safe_write')];
       const client = await connectStdio({ args, home, key: KEY });
-      expect(await names(client)).to.include.members(['video_status', 'vision_status', 'status_get']);
+      expect(await names(client)).to.include.members(['video_snapshot', 'vision_detections', 'status_get']);
       const changed = new Promise<void>((resolve) => {
         client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
       });
@@ -34,7 +34,7 @@ describe('the list of tools follows the node', function () {
       await changed;
       const listed = await names(client);
       expect(listed).to.include('status_get').and.to.include('logs_query');
-      for (const gone of ['video_status', 'video_record_start', 'vision_status'])
+      for (const gone of ['video_snapshot', 'video_record', 'vision_detections'])
         expect(listed, gone).to.not.include(gone);
       await client.close();
     } finally {
@@ -48,7 +48,7 @@ describe('the list of tools follows the node', function () {
     stub.answers.set('GET /api/config', [401, { code: 'E_UNAUTHORIZED', detail: 'no' }]);
     try {
       const client = await connectStdio({ args: ['--target', 'agent', stub.url], home });
-      expect(await names(client)).to.include('video_status');
+      expect(await names(client)).to.include('video_snapshot');
       await names(client);
       expect(stub.came.filter((came) => came === 'GET /api/config')).to.have.length(1);
       await client.close();

@@ -7,7 +7,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 
 const MOST_BYTES = 32 * 1024;
 const BUCKETS = Array.from({ length: 2000 }, (_, n) => ({
-  bucket_us: n,
+  bucket_us: n * 1e6,
   metric: 'node.load',
   value: n / 3,
   count: 1,
@@ -48,12 +48,12 @@ describe('an answer that is too long for one result', function () {
       const args = { ...asked.arguments, ...(cursor === undefined ? {} : { cursor }) };
       const result = await client.callTool({ ...asked, arguments: args });
       expect(Buffer.byteLength(JSON.stringify(result))).to.be.at.most(MOST_BYTES);
-      const { data, next_cursor, narrow } = result.structuredContent as {
-        readonly data: readonly { readonly bucket_us: number }[];
+      const { buckets, next_cursor, narrow } = result.structuredContent as {
+        readonly buckets: readonly { readonly at: string }[];
         readonly next_cursor?: string;
         readonly narrow?: string;
       };
-      times.push(...data.map(({ bucket_us: at }) => at));
+      times.push(...buckets.map(({ at }) => Date.parse(at) * 1000));
       if (next_cursor !== undefined) {
         expect(narrow)
           .to.include(next_cursor)
@@ -77,7 +77,7 @@ describe('an answer that is too long for one result', function () {
     const client = await as('read');
     stub.answers.set('GET /api/observability/aggregate', [
       200,
-      { data: ['x'.repeat(100_000)], page: {}, meta: {} },
+      { data: [{ bucket_us: 0, value: 'x'.repeat(100_000) }], page: {}, meta: {} },
     ]);
     const result = await client.callTool(asked);
     expect(result.isError).to.equal(true);

@@ -178,7 +178,7 @@ describe('the connector, to whom it must not yield', function () {
   describe('an agreement', () => {
     const CAN_ASK = { elicitation: { form: {} } };
     const agreed = { confirm: { action: 'accept', content: { allow: true } } };
-    const rename = { name: 'admin_node_rename', arguments: { name: 'x' } };
+    const rename = { name: 'config_set', arguments: { key: 'agent.name', value: 'x' } };
 
     it('counts once, and the audit says what confirmed', async () => {
       await using connector = await HttpConnector.start({
@@ -210,20 +210,19 @@ describe('the connector, to whom it must not yield', function () {
       await writeFile(file, JSON.stringify({ nodes }), { mode: 0o600 });
       await using connector = await HttpConnector.start({ args: ['--target', 'local-fleet', file], home });
       const { socketPath } = connector; // its caller may use every node
-      const on = (node: string): Json => ({ ...rename, arguments: { name: 'x', node } });
+      const on = (node: string): Json => ({ ...rename, arguments: { ...rename.arguments, node } });
       const { requestState } = await modern({ socketPath }, on('stub'), CAN_ASK);
       const moved = { ...on('other'), requestState, inputResponses: agreed };
       expect(await modern({ socketPath }, moved, CAN_ASK)).to.include({ resultType: 'input_required' });
       expect(other.came).to.not.include('PUT /api/config');
     });
 
-    it('confirm: true counts where nobody can be asked, and the audit says so', async () => {
+    it('by the model itself is none: where nobody can be asked, a person signs', async () => {
       const client = await connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
-      expect(await reason(client, 'admin_node_rename', { name: 'x' })).to.equal('confirm_required');
-      const done = await callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
-      expect(done.value).to.include({ ok: true });
+      for (const args of [rename.arguments, { ...rename.arguments, confirm: true }])
+        expect(await reason(client, 'config_set', args)).to.equal('operator_present_stale');
       await client.close();
-      expect((await audit()).at(-1)).to.include({ decision: 'confirmed', confirmedBy: 'argument' });
+      expect(stub.came).to.not.include('PUT /api/config');
     });
   });
 

@@ -65,11 +65,11 @@ describe('the tools that wait', function () {
     course = (poll) => ({ ...FLYING, position: { ...FLYING.position, alt_rel: poll * 4 } });
     const before = commands();
     const said: string[] = [];
-    const { content, isError } = await client.callTool(
+    const { structuredContent, isError } = await client.callTool(
       { name: 'flight_takeoff', arguments: { altitude_m: 10 } },
       { onprogress: ({ message }) => said.push(message ?? '') },
     );
-    const value = JSON.parse((content as { text: string }[])[0]?.text ?? '') as Json;
+    const value = structuredContent as Json;
     expect(isError ?? false).to.equal(false);
     expect(value).to.include({ ok: true, done: true, ended: 'reached' });
     expect(value['state']).to.equal('GUIDED, armed, in air, 12.0 m above home, 0.0 m/s, battery 80 %');
@@ -186,10 +186,10 @@ describe('the tools that wait', function () {
     );
     expect(await call.catch((error: unknown) => error)).to.be.instanceOf(Error);
     // The next call of the same caller is recorded after it.
-    await callTool(client, 'status_ping');
+    await callTool(client, 'status_get');
     expect(commands() - before, 'nothing but the take-off was sent').to.equal(1);
     const after = polls;
-    await callTool(client, 'status_ping');
+    await callTool(client, 'status_get');
     expect(polls, 'it looks no more').to.equal(after);
     const events = (await readFile(join(home, 'audit/audit.ndjson'), 'utf8'))
       .trimEnd()

@@ -132,6 +132,15 @@ describe('services and the system', () => {
     expect((await post('/api/system/shutdown')).body).to.deep.equal({ status: 'ok', action: 'poweroff' });
   });
 
+  it('/llms.txt tells whoever finds the node how to ask for access, without a credential', async () => {
+    const { status, type, text } = await node.request('/llms.txt');
+    expect([status, type]).to.deep.equal([200, 'text/plain']);
+    expect(text)
+      .to.match(/^# svc /)
+      .and.include('Never use the pairing key')
+      .and.include('](/openapi.json)');
+  });
+
   it('the consolidated status and the metrics', async () => {
     const { body } = await get('/api/status/full');
     expect(body).to.deep.include({ profile: 'drone', role: null, radio: null, armed: false });

@@ -106,7 +106,7 @@ describe('a fleet, from the code to the flight', function () {
       const { value } = await callTool(client, 'status_get', { node: name });
       expect(value, JSON.stringify(value)).to.include({ fc_connected: true, fc_simulated: true });
     }
-    const all = await callTool(client, 'fleet_status');
+    const all = await callTool(client, 'fleet_list_nodes', { ask: true });
     expect((all.value['nodes'] as readonly Body[]).map(({ from }) => from)).to.deep.equal(['node', 'node']);
   });
 

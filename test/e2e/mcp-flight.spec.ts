@@ -84,7 +84,7 @@ describe('an AI client flies', function () {
     const { position } = await telemetry(node, () => true, KEYED);
     expect((position as { alt_rel: number }).alt_rel).to.be.within(4, 7);
     expect(await reason(client, 'params_set', { name: 'FS_THR_ENABLE', value: 0 })).to.equal(
-      'confirm_required',
+      'armed_guard', // nobody is asked to sign what the guard refuses
     );
     const guarded = await callTool(client, 'params_set', { name: 'RTL_ALT', value: 2000 });
     expect(guarded.value['reason'], JSON.stringify(guarded.value)).to.equal('armed_guard');

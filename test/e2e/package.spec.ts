@@ -1,13 +1,21 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Ajv } from 'ajv';
 import { expect } from 'chai';
+import { unzipSync } from 'fflate';
 import { checkPrograms } from '../../deploy/package/elf.ts';
 import { debianVersion } from '../../deploy/package/svc-deb.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { listOf, memberOf } from '../../shared/member.ts';
+import { newClient } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
 import { failing } from '../support/hub.ts';
+import { TestNode } from '../support/node.ts';
 import { PACKAGES } from '../support/svc-package.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -17,6 +25,88 @@ const MIB = 1024 * 1024;
 const FAST_MIB = 170;
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const { version } = packageJson;
+
+/** What MANIFEST.md of MCPB 0.3 asks of a server of the type node, in our words. */
+const TEXT = { type: 'string', minLength: 1 } as const;
+const MANIFEST = {
+  type: 'object',
+  required: ['manifest_version', 'name', 'version', 'description', 'author', 'server'],
+  properties: {
+    manifest_version: { const: '0.3' },
+    author: { type: 'object', required: ['name'], properties: { name: TEXT } },
+    server: {
+      type: 'object',
+      required: ['type', 'entry_point', 'mcp_config'],
+      properties: {
+        type: { const: 'node' },
+        mcp_config: {
+          type: 'object',
+          required: ['command', 'args'],
+          properties: {
+            command: TEXT,
+            args: { type: 'array', items: TEXT },
+            env: { type: 'object', additionalProperties: { type: 'string' } },
+          },
+        },
+      },
+    },
+    user_config: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['type', 'title', 'description'],
+        // Without an answer a client passes on the placeholder.
+        anyOf: [
+          { required: ['default'] },
+          { properties: { required: { const: true } }, required: ['required'] },
+        ],
+        properties: { type: { enum: ['string', 'number', 'boolean', 'directory', 'file'] } },
+      },
+    },
+  },
+} as const;
+
+interface Manifest {
+  readonly server: {
+    readonly entry_point: string;
+    readonly mcp_config: {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    };
+  };
+  readonly user_config: Readonly<Record<string, { readonly default?: unknown }>>;
+}
+
+/** What the registry's schema of 2025-12-11 and its rules for bundles ask, in our words. */
+const SERVER_JSON = {
+  type: 'object',
+  required: ['$schema', 'name', 'description', 'version', 'packages'],
+  properties: {
+    name: { type: 'string', pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', maxLength: 200 },
+    title: { type: 'string', minLength: 1, maxLength: 100 },
+    description: { type: 'string', minLength: 1, maxLength: 100 },
+    version: TEXT,
+    packages: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['registryType', 'identifier', 'fileSha256', 'transport'],
+        properties: {
+          registryType: { const: 'mcpb' },
+          identifier: { type: 'string', pattern: '^https://.*mcp' },
+          fileSha256: { type: 'string', pattern: '^[a-f0-9]{64}$' },
+          transport: { type: 'object', required: ['type'], properties: { type: { const: 'stdio' } } },
+          environmentVariables: {
+            type: 'array',
+            items: { required: ['name'], properties: { format: { enum: ['string', 'boolean'] } } },
+          },
+        },
+      },
+    },
+  },
+} as const;
 
 const exec = promisify(execFile);
 const run = async (program: string, args: readonly string[], env = process.env): Promise<string> =>
@@ -28,10 +118,11 @@ async function build(
   umask: string,
   env: NodeJS.ProcessEnv = {},
   what: readonly string[] = ['svc', 'connector'],
+  more: readonly string[] = [],
 ): Promise<void> {
   const dist = existsSync(join(ROOT, 'dist/oclif.manifest.json')) ? ['--dist', join(ROOT, 'dist')] : [];
   const only = what.flatMap((name) => ['--only', name]);
-  const args = ['--arch', ARCH, '--fast', ...only, '--out', out, ...dist];
+  const args = ['--arch', ARCH, '--fast', ...only, '--out', out, ...dist, ...more];
   const main = join(ROOT, 'deploy/package/main.ts');
   await run('sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, main, ...args], {
     ...process.env,
@@ -45,6 +136,7 @@ describe('packages', function () {
   let folder = '';
   let deb = '';
   let tgz = '';
+  let mcpb = '';
 
   before(async () => {
     folder = await tempDir();
@@ -52,12 +144,13 @@ describe('packages', function () {
     else await cp(PACKAGES, join(folder, 'one'), { recursive: true });
     deb = join(folder, 'one', `svc_${version}_${ARCH}.deb`);
     tgz = join(folder, 'one', `svc-connector_${version}.tgz`);
+    mcpb = join(folder, 'one', `svc-connector_${version}.mcpb`);
   });
   after(async () => removeDir(folder));
 
   it('are the same bytes when they are built again, with another umask, zone and language', async () => {
     await build(join(folder, 'two'), '077', { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' });
-    for (const path of [deb, tgz]) {
+    for (const path of [deb, tgz, mcpb]) {
       const again = await readFile(path.replace('/one/', '/two/'));
       expect(again.equals(await readFile(path)), path).to.equal(true);
     }
@@ -137,5 +230,88 @@ describe('packages', function () {
     const args = ['--import', `data:text/javascript,${encodeURIComponent(old)}`, join(prefix, 'bin/svc-mcp')];
     const refused = await failing(run(process.execPath, args));
     expect(refused.stderr).to.match(/^svc-mcp needs Node 20\.12 or newer; this is v/);
+  });
+
+  it('the connector is run by npx from its file, without a network and without an installation', async () => {
+    const env = { ...process.env, npm_config_cache: join(folder, 'npx-cache') };
+    const args = ['--yes', '--offline', '--package', tgz, 'svc-mcp', '--help'];
+    expect(await run('npx', args, env)).to.include('svc-mcp --target agent');
+  });
+
+  it('the bundle is what MCPB asks for, and serves a node when it is started as it says', async () => {
+    const root = join(folder, 'bundle');
+    const entries = Object.entries(unzipSync(await readFile(mcpb)));
+    for (const [path, bytes] of entries) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), bytes);
+    }
+    const names = entries.map(([path]) => path);
+    expect(names).to.include.members(['LICENSE', 'third-party-licenses.txt', 'sbom.cdx.json']);
+    const manifest: Manifest = JSON.parse(await readFile(join(root, 'manifest.json'), 'utf8'));
+    expect(new Ajv({ strict: false }).validate(MANIFEST, manifest)).to.equal(true);
+    expect(manifest).to.include({ version, tools_generated: true, prompts_generated: true });
+    expect(names).to.include(manifest.server.entry_point);
+
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      config: 'mcp:\n  token_accept_enabled: true\n',
+    });
+    try {
+      const { body } = await node.post(
+        '/api/mcp/tokens',
+        { scopes: ['read', 'flight'], label: 'bundle' },
+        { 'x-svc-key': KEY },
+      );
+      const listed = async (flight: boolean): Promise<readonly string[]> => {
+        const answers: Readonly<Record<string, unknown>> = { host: node.url, token: body['token'], flight };
+        // As the specification's own code does it: what is asked has a default, or an answer; all are texts.
+        const fill = (text: string): string =>
+          text
+            .replaceAll('${__dirname}', root)
+            .replaceAll(/\$\{user_config\.(\w+)\}/g, (_whole, key: string) =>
+              String(answers[key] ?? manifest.user_config[key]?.default),
+            );
+        const { command, args, env } = manifest.server.mcp_config;
+        const transport = new StdioClientTransport({
+          command: command === 'node' ? process.execPath : command,
+          args: args.map(fill),
+          env: {
+            HOME: folder,
+            ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)])),
+          },
+          stderr: 'ignore',
+        });
+        const client = newClient();
+        await client.connect(transport);
+        const { tools } = await client.listTools();
+        const checked = await client.callTool({ name: 'flight_check', arguments: {} });
+        expect(checked.isError ?? false, JSON.stringify(checked)).to.equal(false);
+        await client.close();
+        return tools.map(({ name }) => name);
+      };
+      expect(await listed(false))
+        .to.include('flight_check')
+        .and.not.include('flight_takeoff');
+      expect(await listed(true)).to.include('flight_takeoff');
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('server.json names the bundle by place and hash, and is made only for who says both', async () => {
+    const out = join(folder, 'published');
+    const name = 'org.example/svc-connector';
+    await build(out, '022', {}, ['connector'], ['--name', name, '--url', 'https://files.example.org/svc/']);
+    const entry: unknown = JSON.parse(await readFile(join(out, 'server.json'), 'utf8'));
+    expect(new Ajv({ strict: false }).validate(SERVER_JSON, entry)).to.equal(true);
+    const bundle = await readFile(join(out, `svc-connector_${version}.mcpb`));
+    const [packed] = listOf(memberOf(entry, 'packages'));
+    expect(packed).to.include({
+      identifier: `https://files.example.org/svc/svc-connector_${version}.mcpb`,
+      fileSha256: createHash('sha256').update(bundle).digest('hex'),
+    });
+    expect(existsSync(join(folder, 'one/server.json'))).to.equal(false);
+    const half = await failing(build(out, '022', {}, ['connector'], ['--name', name]));
+    expect(half.stderr).to.include('--name and --url go together');
   });
 });

@@ -50,7 +50,10 @@ describe('vision, from the camera to whoever uses it', function () {
 
   it('is off until somebody chooses a detector, and says so', async () => {
     expect((await svc(node.paths, 'vision', 'status')).stdout).to.include('no detector: off');
-    expect((await callTool(client, 'vision_status')).value).to.include({ state: 'off', model_id: null });
+    expect((await callTool(client, 'status_get', { part: 'vision' })).value).to.include({
+      state: 'off',
+      model_id: null,
+    });
     expect((await callTool(client, 'vision_detections')).value).to.deep.equal({
       detections: [],
       detector: 'off',
@@ -85,7 +88,7 @@ describe('vision, from the camera to whoever uses it', function () {
     expect(followed.value['data']).to.deep.include({ designated: true, track_id: track });
     const picture = await callTool(client, 'video_snapshot', { boxes: true });
     expect(picture.kinds).to.deep.equal(['text', 'image']);
-    expect((await callTool(client, 'vision_status')).value['designated']).to.deep.include({
+    expect((await callTool(client, 'status_get', { part: 'vision' })).value['designated']).to.deep.include({
       track_id: track,
     });
     const released = await callTool(client, 'vision_designate', { release: true });

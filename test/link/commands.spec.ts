@@ -364,11 +364,11 @@ describe('commands', () => {
     expect((await kill).status).to.equal('accepted');
     expect(rig.commands(ARM), 'at the first heartbeat').to.have.length(sent);
     // A mode likewise, a place not: nothing that it tells shows where it goes, until no older ack can come.
-    expect((await rig.command('mode', ['LOITER'])).status).to.equal('no_ack');
-    const mode = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    expect((await rig.command('mode', ['GUIDED'])).status).to.equal('no_ack');
+    const mode = rig.calls.command({ cmd: 'mode', args: ['BRAKE'] });
     await rig.clock.advance(100);
     rig.say(commandAck(SET_MODE, ACCEPTED));
-    rig.customMode = 2;
+    rig.customMode = 17;
     rig.beat();
     expect((await mode).status).to.equal('accepted');
     expect((await rig.command('goto', [48, 11, 30])).status).to.equal('no_ack');

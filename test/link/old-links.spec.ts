@@ -181,7 +181,7 @@ describe('links with little', () => {
     });
     rig.say(critical);
     rig.say(make(common.StatusText, { severity: 2, text: 'EKF Failsafe: changed to LAND Mode' }));
-    const running = rig.calls.command({ cmd: 'mode', args: ['LOITER'] });
+    const running = rig.calls.command({ cmd: 'mode', args: ['BRAKE'] });
     for (let count = 0; count < 20; count++) await rig.clock.advance(50);
     expect((await running).ack.hint).to.equal(
       'A failsafe of the vehicle acts (its position): it stays in LAND until that is over.',

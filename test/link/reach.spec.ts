@@ -67,6 +67,22 @@ describe('a place that is too far away', () => {
     await rig.link.stop();
   });
 
+  it('dry_run says so, and sends nothing either way', async () => {
+    const rig = await at();
+    const { code } = await refusal(rig.calls.command({ cmd: 'goto', args: north(2010), dry_run: true }));
+    expect(code).to.equal('E_TOO_FAR');
+    const orders: readonly CommandRequest[] = [
+      { cmd: 'goto', args: north(1999) },
+      { cmd: 'goto', args: north(2010), allow_far: true },
+      { cmd: 'arm', args: [] },
+      { cmd: 'killSwitch', args: ['KILL'] },
+    ];
+    for (const order of orders)
+      expect((await rig.calls.command({ ...order, dry_run: true })).status, order.cmd).to.equal('checked');
+    expect(rig.sent.filter(({ id }) => id === 75 || id === 76)).to.deep.equal([]);
+    await rig.link.stop();
+  });
+
   it('is so for an orbit, with its radius, and for a set-point', async () => {
     const rig = await at({}, { maxGotoM: 2000, autopilot: 12 });
     const args = (radius: number): number[] => [radius, 5, ...north(1900)];

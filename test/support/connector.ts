@@ -38,9 +38,15 @@ function environment({ home, key, env }: ConnectorOptions): Record<string, strin
 
 /** What a client's user says when asked; undefined: the client cannot ask. */
 export type UserAnswer = (question: string) => boolean;
+/** Whether a client's user opens the page that they are given; undefined: the client shows none. */
+export type OpenedPage = (url: string, message: string) => Promise<boolean>;
 
 /** An MCP client of the official library, over stdio, as an AI application launches the connector. */
-export async function connectStdio(options: ConnectorOptions, user?: UserAnswer): Promise<Client> {
+export async function connectStdio(
+  options: ConnectorOptions,
+  user?: UserAnswer,
+  opened?: OpenedPage,
+): Promise<Client> {
   const [prefix, ...before] = options.prefix ?? [];
   const transport = new StdioClientTransport({
     command: prefix ?? process.execPath,
@@ -52,20 +58,33 @@ export async function connectStdio(options: ConnectorOptions, user?: UserAnswer)
     env: environment(options),
     stderr: 'ignore',
   });
-  const client = newClient(user);
+  const client = newClient(user, opened);
   await client.connect(transport);
   return client;
 }
 
-export function newClient(user?: UserAnswer): Client {
+export function newClient(user?: UserAnswer, opened?: OpenedPage): Client {
   const client = new Client(
     { name: 'svc-test', version: '1.0.0' },
-    { capabilities: user === undefined ? {} : { elicitation: { form: {} } } },
+    {
+      capabilities:
+        user === undefined && opened === undefined
+          ? {}
+          : {
+              elicitation: {
+                ...(user === undefined ? {} : { form: {} }),
+                ...(opened === undefined ? {} : { url: {} }),
+              },
+            },
+    },
   );
-  if (user !== undefined) {
-    client.setRequestHandler('elicitation/create', (request) => {
-      const { message } = request.params;
-      return user(message) ? { action: 'accept', content: { allow: true } } : { action: 'decline' };
+  if (user !== undefined || opened !== undefined) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      if (params.mode === 'url')
+        return { action: (await opened?.(params.url, params.message)) === true ? 'accept' : 'decline' };
+      return user?.(params.message) === true
+        ? { action: 'accept', content: { allow: true } }
+        : { action: 'decline' };
     });
   }
   return client;
@@ -127,19 +146,16 @@ export async function runConnector(
 
 export interface Called {
   readonly isError: boolean;
-  /** The structured answer, or the refusal as JSON. */
+  /** The structured answer, or the refusal. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly kinds: readonly string[];
 }
 
 type CallToolResult = Awaited<ReturnType<Client['callTool']>>;
 
-/** The structured answer of a call, or its refusal, from its text. */
+/** The structured answer of a call, or its refusal. */
 export function answerOf(result: CallToolResult): Readonly<Record<string, unknown>> {
-  if (result.structuredContent !== undefined) return result.structuredContent as Record<string, unknown>;
-  const content = result.content as readonly { readonly type: string; readonly text?: string }[];
-  const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
-  return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  return (result.structuredContent ?? {}) as Readonly<Record<string, unknown>>;
 }
 
 /** A call that waits as long as it is told to: specs call faster than people. */

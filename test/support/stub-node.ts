@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /** What a stub answers: a status and a body; `hang` keeps the caller waiting, `drop` ends the connection without an answer. */
 export type StubAnswer = readonly [status: number, body: unknown] | 'hang' | 'drop';
@@ -57,19 +58,29 @@ export class StubNode implements AsyncDisposable {
   /** Answers again, at the same port. */
   async listen(): Promise<void> {
     this.#server = createServer((req, res) => {
-      const key = `${req.method ?? ''} ${(req.url ?? '').split('?', 1)[0] ?? ''}`;
-      this.came.push(key);
-      const found = this.answers.get(key) ?? ([404, { detail: 'nothing', code: 'E_NOT_FOUND' }] as const);
-      const answer = typeof found === 'function' ? found(req) : found;
-      req.resume();
-      if (answer === 'drop') res.destroy();
-      if (typeof answer === 'string') return;
-      res.writeHead(answer[0], { 'content-type': 'application/json' });
-      res.end(JSON.stringify(answer[1]));
+      this.#serve(req, res).catch(() => res.destroy());
     });
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const key = `${req.method ?? ''} ${(req.url ?? '').split('?', 1)[0] ?? ''}`;
+    // What is only checked goes nowhere.
+    if (key === 'POST /api/command' && (await text(req)).includes('"dry_run":true')) {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ status: 'checked', ack: { observed: false, accepted: false } }));
+      return;
+    }
+    this.came.push(key);
+    const found = this.answers.get(key) ?? ([404, { detail: 'nothing', code: 'E_NOT_FOUND' }] as const);
+    const answer = typeof found === 'function' ? found(req) : found;
+    req.resume();
+    if (answer === 'drop') res.destroy();
+    if (typeof answer === 'string') return;
+    res.writeHead(answer[0], { 'content-type': 'application/json' });
+    res.end(JSON.stringify(answer[1]));
   }
 
   /** Nobody answers at its port any more. */

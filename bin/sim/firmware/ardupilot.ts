@@ -6,7 +6,16 @@ import type { Words } from '../flight/firmware-words.ts';
 import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
 import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
-import { type FlightMode, holdMode, landMode, levelMode, type ModeId, stickMode } from '../flight/modes.ts';
+import {
+  type FlightMode,
+  heightMode,
+  holdMode,
+  landMode,
+  levelMode,
+  type ModeId,
+  stickMode,
+  thrustMode,
+} from '../flight/modes.ts';
 import type { RadioHabits } from '../flight/radio.ts';
 import { returnMode } from '../flight/rtl.ts';
 import { ARDUPILOT_COMMANDS, startLanding } from '../mavlink/commands.ts';
@@ -49,7 +58,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     flies: true,
     title: 'ArduCopter',
     modes:
-      '0 STABILIZE level, 2 ALT_HOLD level, 3 AUTO auto, 4 GUIDED guided, 5 LOITER hold, 6 RTL return, ' +
+      '0 STABILIZE thrust, 2 ALT_HOLD height, 3 AUTO auto, 4 GUIDED guided, 5 LOITER hold, 6 RTL return, ' +
       '7 CIRCLE hold, 9 LAND land, 16 POSHOLD hold, 17 BRAKE hold, 21 SMART_RTL return',
     without: [],
     rtl: 6,
@@ -210,6 +219,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
       switchPosition,
       switchMode: (value) => value,
       saysNoRadio: true,
+      throttleStaysDown: name === 'copter',
       // AP_Arming::rc_calibration_checks
       trimOutside: (channel, _params, below) =>
         below
@@ -278,13 +288,17 @@ function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {
       case 'auto':
         return auto;
       case 'hold':
-        return id.name === 'LOITER' ? stickMode(craft, id) : holdMode(craft, id);
+        return id.name === 'LOITER' || id.name === 'POSHOLD' ? stickMode(craft, id) : holdMode(craft, id);
       case 'return':
         return returnMode(craft, id);
       case 'takeoff':
         return new TakeoffMode(craft, id);
       case 'land':
         return landMode(craft, id);
+      case 'thrust':
+        return thrustMode(craft, id);
+      case 'height':
+        return heightMode(craft, id);
       default:
         return levelMode(craft, id);
     }

@@ -13,6 +13,8 @@ export interface Craft {
   autoArmed: boolean;
   /** What a ground station's sticks say; undefined: nothing was heard. */
   sticks: Sticks | undefined;
+  /** The throttle stick of the pilot's radio, of a thousand; null: no radio is heard. */
+  readonly throttle: number | null;
   /** m/s, what MAV_CMD_DO_CHANGE_SPEED said; undefined: as the parameters say. */
   cruise: number | undefined;
   text(severity: MavSeverity, text: string): void;

@@ -102,7 +102,7 @@ export class Modes {
   }
 }
 
-/** STABILIZE and ALT_HOLD with centred sticks: level, so that it keeps its height and is slowed by the air alone. */
+/** With centred sticks: level, so that it keeps its height and is slowed by the air alone. */
 export function levelMode(craft: Craft, id: ModeId): FlightMode {
   return {
     ...id,
@@ -114,6 +114,36 @@ export function levelMode(craft: Craft, id: ModeId): FlightMode {
       return { kind: 'fly', vn: vehicle.wind.n, ve: vehicle.wind.e, vu: 0, accel: 0.3, accelUp: 1 };
     },
   };
+}
+
+/** ArduCopter's STABILIZE: the throttle stick is the thrust. With the stick down, or without one, the vehicle falls. */
+export function thrustMode(craft: Craft, id: ModeId): FlightMode {
+  const level = levelMode(craft, id);
+  return {
+    ...level,
+    step: (dt) => {
+      const throttle = throttleOf(craft) ?? 0;
+      const vu = part(throttle * 2 - 1000) * STICK_CLIMB_MS;
+      if (throttle < DEAD || (craft.vehicle.landed && vu <= 0)) return IDLE;
+      return raised(level.step(dt), vu, craft);
+    },
+  };
+}
+
+/** ArduCopter's ALT_HOLD: it climbs and sinks by the throttle stick, and keeps its height without a radio. */
+export function heightMode(craft: Craft, id: ModeId): FlightMode {
+  const level = levelMode(craft, id);
+  return {
+    ...level,
+    step: (dt) => raised(level.step(dt), part((throttleOf(craft) ?? 500) * 2 - 1000) * STICK_CLIMB_MS, craft),
+  };
+}
+
+/** @param demand of `levelMode` @param vu m/s up */
+function raised(demand: Demand, vu: number, { vehicle }: Craft): Demand {
+  if (demand.kind === 'fly') return { ...demand, vu, accelUp: 2.5 };
+  if (vu <= 0) return demand;
+  return { kind: 'fly', vn: vehicle.wind.n, ve: vehicle.wind.e, vu, accel: 0.3, accelUp: 2.5 };
 }
 
 /** ArduPilot's RC_OVERRIDE_TIME, s; PX4 forgets sooner. */
@@ -129,16 +159,25 @@ function part(axis: number): number {
   return Math.abs(axis) < DEAD ? 0 : axis / 1000;
 }
 
+function freshSticks({ vehicle, sticks }: Craft): Craft['sticks'] {
+  return sticks !== undefined && vehicle.time - sticks.at < STICKS_LAST_S ? sticks : undefined;
+}
+
+/** A ground station's sticks take the place of the radio's. Of a thousand; null: there are none. */
+function throttleOf(craft: Craft): number | null {
+  return freshSticks(craft)?.z ?? craft.throttle;
+}
+
 /** LOITER and PX4's Position: where the sticks say, else as `holdMode`. */
 export function stickMode(craft: Craft, id: ModeId): FlightMode {
   const hold = holdMode(craft, id);
   return {
     ...hold,
     step: (dt) => {
-      const { vehicle, sticks } = craft;
-      const fresh = sticks !== undefined && vehicle.time - sticks.at < STICKS_LAST_S ? sticks : undefined;
+      const { vehicle } = craft;
+      const fresh = freshSticks(craft);
       const [x, y, r] = [part(fresh?.x ?? 0), part(fresh?.y ?? 0), part(fresh?.r ?? 0)];
-      const up = part((fresh?.z ?? 500) * 2 - 1000);
+      const up = part((throttleOf(craft) ?? 500) * 2 - 1000);
       if ([x, y, up, r].every((axis) => axis === 0)) return hold.step(dt);
       if (vehicle.landed && up <= 0) return IDLE;
       const [cos, sin] = [Math.cos(vehicle.yaw), Math.sin(vehicle.yaw)];

@@ -20,12 +20,15 @@ export interface RadioHabits {
   readonly switchMode: (value: number) => number | undefined;
   /** Without a radio it sends RC_CHANNELS that has no channels; else it sends none. */
   readonly saysNoRadio: boolean;
+  /** The throttle stick of a radio that nobody moves is down in the air too, as that of ArduPilot's simulator; else it is centred there. */
+  readonly throttleStaysDown: boolean;
   /** What it says before arming of a trim that is not between the ends. @param below below the lower one */
   readonly trimOutside: (channel: number, params: ChannelParams, below: boolean) => string;
 }
 
 /** SWITCH_DEBOUNCE_TIME_MS of ArduPilot; PX4 waits for two equal readings. */
 const DEBOUNCE_MS = 200;
+const THROTTLE = 2;
 
 /** The pilot's radio, and the switch on it that chooses the flight mode. */
 export class Radio {
@@ -45,18 +48,32 @@ export class Radio {
   }
 
   /**
-   * µs by channel; empty: no radio is heard. Where a test moves nothing the throttle is down on the ground, and centred in the air, so that
-   * STABILIZE does not fall.
+   * µs by channel; empty: no radio is heard. Where a test moves nothing the throttle is down on the ground.
    */
   get channels(): readonly number[] {
     const { vehicle, params } = this.#craft;
     const { radio, radioLost } = this.#faults;
     if (radioLost || params.get('SIM_RC_FAIL') === 1) return [];
-    const resting = [1500, 1500, vehicle.landed ? 1000 : 1500, 1500, 1800, 1000, 1000, 1800];
+    const resting = [
+      1500,
+      1500,
+      vehicle.landed || this.#habits.throttleStaysDown ? 1000 : 1500,
+      1500,
+      1800,
+      1000,
+      1000,
+      1800,
+    ];
     return Array.from(
       { length: Math.max(resting.length, radio.length) },
       (_, at) => radio[at] ?? resting[at] ?? 0,
     );
+  }
+
+  /** Of a thousand, 500 is the middle of the stick; null: no radio is heard. */
+  get throttle(): number | null {
+    const us = this.channels[THROTTLE];
+    return us === undefined ? null : Math.min(1000, Math.max(0, us - 1000));
   }
 
   get saysNoRadio(): boolean {

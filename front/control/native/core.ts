@@ -24,6 +24,7 @@ import type { SupportBundle } from '../node/support-bundle.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditReport, AuditState } from '../stores/audit.ts';
+import { LLMS_TEXT } from './llms-text.ts';
 import type { Metrics } from './metrics.ts';
 import { serviceHandlers, serviceList } from './services.ts';
 import { updateHandlers } from './update.ts';
@@ -146,6 +147,8 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       new Reply(200, await deps.supportBundle.open(), 'application/zip', {
         'content-disposition': `attachment; filename="svc-support-${deps.deviceId}.zip"`,
       }),
+
+    'llms-txt.get': () => new Reply(200, LLMS_TEXT, 'text/plain; charset=utf-8'),
 
     'openapi-json.get': () => new Reply(200, deps.openApi()),
   };

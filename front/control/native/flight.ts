@@ -47,8 +47,10 @@ export function flightHandlers(
         by: principal.id,
         ...(body.timeout_ms === undefined ? {} : { timeout_ms: body.timeout_ms }),
         ...(body.allow_far === undefined ? {} : { allow_far: body.allow_far }),
+        ...(body.manual === undefined ? {} : { manual: body.manual }),
+        ...(body.dry_run === undefined ? {} : { dry_run: body.dry_run }),
       };
-      if (body.wait !== true) return vehicle.link.command(request);
+      if (body.wait !== true || body.dry_run === true) return vehicle.link.command(request);
       if (!isGoalName(cmd))
         throw new ApiError('E_BAD_REQUEST', `wait: only for ${GOAL_NAMES.join(', ')}, not for ${cmd}.`);
       return flights.fly({ ...request, cmd }, body.wait_s ?? WAIT_S, progress);

@@ -48,7 +48,7 @@ export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers 
   };
 }
 
-type MissionBoundsGrant = Pick<MissionWriteRequest, 'allow_far' | 'may_widen'>;
+type MissionBoundsGrant = Pick<MissionWriteRequest, 'allow_far' | 'manual' | 'may_widen'>;
 type MissionCall = Pick<Call<Row>, 'query' | 'progress' | 'body' | 'principal'>;
 
 class MissionRoutes {
@@ -77,7 +77,7 @@ class MissionRoutes {
     part: MissionPart,
     { query, body, progress, principal }: MissionCall,
   ): Promise<MissionWriteAnswer> {
-    const { dry_run: dryRun, parts, allow_far: allowFar } = parseQuery(query) ?? {};
+    const { dry_run: dryRun, parts, allow_far: allowFar, manual } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])].filter((each) => isOneOf(MISSION_PARTS, each));
     const lists = listsIn(body, part, wanted, firstItemOf(this.#vehicle.state?.telemetry.autopilot));
     const warnings: MissionWarning[] = wanted.flatMap((each) => [
@@ -87,6 +87,7 @@ class MissionRoutes {
     const counts = Object.fromEntries(wanted.map((each) => [each, lists[each].items.length]));
     const granted = {
       allow_far: allowFar === '1' || memberOf(body, 'allow_far') === true,
+      manual: manual === '1' || memberOf(body, 'manual') === true,
       ...mayWiden(principal),
     };
     const [main = part] = wanted.includes(part) ? [part] : wanted;
@@ -156,7 +157,7 @@ class MissionRoutes {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.code === 'E_NO_FC' || error.code === 'E_UPSTREAM_DOWN') return [];
-      if (error.code === 'E_TOO_FAR') return [error.message];
+      if (error.code === 'E_TOO_FAR' || error.code === 'E_STICKS') return [error.message];
       throw error;
     }
   }

@@ -13,6 +13,7 @@ import type { Base } from '../node/base.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import { AuditLog } from '../stores/audit.ts';
 import { AuditThread } from '../stores/audit-writer.ts';
+import { Confirmations } from '../stores/confirmations.ts';
 import { LivedTime } from '../stores/lived-time.ts';
 import { PeerLocks } from '../stores/peer-locks.ts';
 import { Credentials } from './credentials.ts';
@@ -61,6 +62,11 @@ export function openAccess(base: Base, radios: BoundRadios) {
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
   const locks = new PeerLocks({ file: paths.peerLocks, now, lived, log }, () => budgets.locks());
   const { pairing, pin, sessions, tickets, readTickets, tokens } = credentials;
+  const confirmations = new Confirmations({
+    monotonic,
+    holds: (principal) => credentials.holds(principal),
+    labelOf: (id) => tokens.status().tokens.find(({ token_id: each }) => each === id)?.label ?? '',
+  });
   return {
     credentials,
     principalWatch: new PrincipalWatch((principal) => credentials.holds(principal)),
@@ -92,7 +98,7 @@ export function openAccess(base: Base, radios: BoundRadios) {
         isKey: (headers) => credentials.isKey(headers),
         caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
       }),
-      ...mcpHandlers(tokens),
+      ...mcpHandlers(tokens, confirmations),
     }),
     services: [
       named('lived time', lived), // before all that ends by it

@@ -31,6 +31,7 @@ import type { ReachCheck } from './reach-check.ts';
 import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, Sender } from './sender.ts';
+import type { StickRule } from './stick-rule.ts';
 import { takeoff, takeoffHint } from './takeoff.ts';
 
 // MAV_CMD
@@ -94,9 +95,13 @@ interface CommandsOptions {
   readonly mission: () => Promise<readonly MissionItem[]>;
   /** How far a place may be. */
   readonly reach: ReachCheck;
+  readonly stickRule: StickRule;
   /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
 }
+
+/** These fly the mission that the vehicle holds. */
+const HELD: ReadonlySet<CommandName> = new Set(['missionStart', 'resumeMission', 'missionSetCurrent']);
 
 /** Modes in which it flies its mission. */
 const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
@@ -144,15 +149,17 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot, motorTest), E_NO_FC as `Vehicle.reach`, E_BUSY for an
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_STICKS, E_ARMED (rebootAutopilot, motorTest), E_NO_FC as `Vehicle.reach`, E_BUSY for an
    *   arming while a killSwitch is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
-    const { cmd, timeout_ms, allow_far: allowFar = false } = request;
+    const { cmd, timeout_ms, allow_far: allowFar = false, manual = false } = request;
     const args = checkArguments(cmd, request.args);
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
-    const { vehicle, clock, refusals, prearm } = this.#options;
+    const { vehicle, clock, refusals, prearm, stickRule } = this.#options;
     const target = vehicle.reach(takesEnergyOut(cmd));
+    if (cmd === 'mode') stickRule.demand(String(args[0]), manual);
+    if (request.dry_run === true) return this.#checked(cmd, args, target, allowFar);
     if (!KEEPS_MODE.has(cmd)) vehicle.ordered('node');
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
@@ -199,12 +206,41 @@ export class Commands {
     }
   }
 
+  /** What would be refused here, without anything that is sent or ends. @throws as `execute` */
+  async #checked(
+    cmd: CommandName,
+    args: readonly (number | string)[],
+    { system }: Context['target'],
+    allowFar: boolean,
+  ): Promise<CommandResult> {
+    const { guard } = this.#options;
+    if (cmd === 'rebootAutopilot')
+      guard.demand('reboot', system, false, { says: 'reboot the flight controller' });
+    if (cmd === 'motorTest') guard.demand('motor_test', system, false, { says: 'test a motor' });
+    if (!allowFar) await this.#checkPlace(cmd, args);
+    const ack = { observed: false, result: null, result_name: null, accepted: false };
+    return { status: 'checked', cmd, ack };
+  }
+
+  /** Where it would send the vehicle. @throws ApiError E_TOO_FAR */
+  async #checkPlace(cmd: CommandName, args: readonly (number | string)[]): Promise<void> {
+    const { reach } = this.#options;
+    if (cmd === 'mode' && FLIES_MISSION.has(String(args[0]).toUpperCase()))
+      await reach.checkHeld(`mode ${String(args[0])}`);
+    else if (HELD.has(cmd)) await reach.checkHeld(cmd);
+    else if (cmd === 'goto') await reach.check(cmd, placeAt(args, 0));
+    else if (cmd === 'orbit')
+      await reach.check(cmd, { ...placeAt(args, 2), around: Math.abs(numberAt(args, 0)) });
+  }
+
   async #run(
     cmd: CommandName,
     args: readonly (number | string)[],
     context: Context,
     allowFar: boolean,
   ): Promise<number | null> {
+    // A goto, and an orbit of a vehicle that cannot, are looked at once their own rules have passed.
+    if (!allowFar && (cmd === 'mode' || HELD.has(cmd))) await this.#checkPlace(cmd, args);
     switch (cmd) {
       case 'arm':
         return this.#arm(context);
@@ -236,23 +272,18 @@ export class Commands {
       case 'rtl':
         return this.#sender.maneuver(context, returning(this.#sender.craft()));
       case 'mode':
-        if (!allowFar && FLIES_MISSION.has(String(args[0]).toUpperCase()))
-          await this.#options.reach.checkHeld(`mode ${String(args[0])}`);
         return this.#sender.mode(context, String(args[0]));
       case 'goto':
         return goto(this.#parts, context, placeAt(args, 0), allowFar);
       case 'stop':
         return this.#stop(context);
       case 'missionStart':
-        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return missionStart(this.#parts, context);
       case 'pauseMission':
         return this.#sender.maneuver(context, pausing(this.#sender.craft()));
       case 'resumeMission':
-        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return this.#sender.maneuver(context, resuming(this.#sender.craft()));
       case 'missionSetCurrent':
-        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return setCurrent(this.#parts, context, numberAt(args, 0));
       case 'gimbal':
         return gimbal(this.#parts, context, numberAt(args, 0), numberAt(args, 1));

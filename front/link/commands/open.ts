@@ -8,6 +8,7 @@ import { Commands } from './commands.ts';
 import { Manual } from './manual.ts';
 import { Offboard } from './offboard.ts';
 import { ReachCheck } from './reach-check.ts';
+import { StickRule } from './stick-rule.ts';
 
 type ReachOptions = ConstructorParameters<typeof ReachCheck>[0];
 type CommandsOptions = ConstructorParameters<typeof Commands>[0];
@@ -25,7 +26,8 @@ export function openOrders(options: OrdersOptions) {
   const { clock, log, params, mission, sticks } = options;
   const param = (name: string): number | null => params.valueOf(name);
   const reach = new ReachCheck({ ...options, param });
-  const commands = new Commands({ ...options, reach, mission: async () => mission.read() });
+  const stickRule: StickRule = new StickRule({ ...options, isSteered: () => manual.state.holder !== null });
+  const commands = new Commands({ ...options, reach, stickRule, mission: async () => mission.read() });
   const killing = (): boolean => commands.killing;
   const offboard = new Offboard({
     ...options,
@@ -62,5 +64,5 @@ export function openOrders(options: OrdersOptions) {
       return manual.state;
     },
   } satisfies Methods;
-  return { reach, commands, offboard, manual, commander, orders: { methods } satisfies Part };
+  return { reach, stickRule, commands, offboard, manual, commander, orders: { methods } satisfies Part };
 }

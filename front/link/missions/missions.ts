@@ -56,6 +56,8 @@ interface MissionsOptions extends Speaking {
   readonly onProgress: (progress: WorkProgress) => void;
   /** @throws ApiError E_TOO_FAR for a list with a place that is too far */
   readonly checkReach: (part: MissionPart, items: readonly MissionItem[]) => Promise<void>;
+  /** @throws ApiError E_STICKS */
+  readonly checkModes: (items: readonly MissionItem[], manual: boolean) => void;
 }
 
 /**
@@ -125,17 +127,19 @@ export class Missions implements Part {
   /**
    * The RPC method `mission_reach`: what `goto` refuses no mission and no rally point does, unless it is said (docs/contract/flight.md#missions), and
    * a fence is made larger by whoever may take it away.
-   * @throws ApiError E_TOO_FAR, E_SCOPE, and those of reading the fence
+   * @throws ApiError E_TOO_FAR, E_STICKS, E_SCOPE, and those of reading the fence
    */
   async #checkBounds({
     part,
     items,
     allow_far: allowFar = false,
+    manual = false,
     may_widen: mayWiden = true,
   }: MissionWriteRequest): Promise<void> {
-    const { vehicle, checkReach } = this.#options;
+    const { vehicle, checkReach, checkModes } = this.#options;
     if (vehicle.target === null) throw new ApiError('E_NO_FC');
     if (part !== 'fence') {
+      if (part === 'mission') checkModes(items, manual);
       if (!allowFar) await checkReach(part, items);
       return;
     }

@@ -206,6 +206,8 @@ function textOf(frame: Frame, why: Exclude<WireRefusal, 'read-only'>): string {
       return 'svc: refused: somebody else is pilot in command';
     case 'too-far':
       return 'svc: refused: too far, or outside of the fence';
+    case 'sticks':
+      return 'svc: refused: this mode needs sticks';
     case 'scope':
       return `svc: ${NAMES.get(frame.id) ?? 'refused'}: the token lacks a scope`;
     case 'armed':

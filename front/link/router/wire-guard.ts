@@ -29,7 +29,8 @@ export type WireRefusal =
   | 'killing'
   | 'not-pilot'
   | 'scope'
-  | 'too-far';
+  | 'too-far'
+  | 'sticks';
 
 /** Who alone may send frames that fly. */
 export interface PilotRule {
@@ -59,23 +60,27 @@ export class WireGuard {
   readonly #killed: (frame: Frame) => boolean;
   readonly #pilot: PilotRule;
   readonly #isTooFar: (frame: Frame) => boolean;
+  readonly #needsSticks: (frame: Frame) => boolean;
   readonly #payload = new Payload();
 
   /**
    * @param mayChange the armed guard's answer for the system that a frame is for; 0 for all
    * @param killed whether a killSwitch of ours is under way, and this frame would start motors
    * @param isTooFar whether `goto` would refuse the place that it sends the vehicle to
+   * @param needsSticks whether the command `mode` would refuse the mode that it chooses
    */
   constructor(
     mayChange: (system: number) => boolean,
     killed: (frame: Frame) => boolean = () => false,
     pilot: PilotRule = NO_PILOT,
     isTooFar: (frame: Frame) => boolean = () => false,
+    needsSticks: (frame: Frame) => boolean = () => false,
   ) {
     this.#mayChange = mayChange;
     this.#killed = killed;
     this.#pilot = pilot;
     this.#isTooFar = isTooFar;
+    this.#needsSticks = needsSticks;
   }
 
   /** Why a peer's frame is refused, null if it may pass. @param forVehicle whether it would reach the vehicle */
@@ -84,8 +89,9 @@ export class WireGuard {
     if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
     if (this.#lacksScope(frame, policy)) return 'scope';
-    // Whoever flies without a token decides himself; MAVLink has no `allow_far`.
+    // Whoever flies without a token decides himself; MAVLink has neither `allow_far` nor `manual`.
     if (hasScopes(policy) && this.#isTooFar(frame)) return 'too-far';
+    if (hasScopes(policy) && this.#needsSticks(frame)) return 'sticks';
     if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
     if (this.#killed(frame)) return 'killing';
     if (policy.force || !classOfFrame(frame, this.#payload).guarded) return null;

@@ -12,7 +12,8 @@ type GuardedAction =
   | 'calibration'
   | 'log_fetch'
   | 'reboot'
-  | 'motor_test';
+  | 'motor_test'
+  | 'stickless_mode';
 
 /** What nothing overrides: the firmwares refuse it themselves, or the vehicle stops logging for it. */
 const NEVER_FORCED: ReadonlySet<GuardedAction> = new Set(['log_fetch', 'reboot', 'motor_test']);

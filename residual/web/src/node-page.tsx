@@ -12,6 +12,7 @@ import { Menu } from './app/menu.tsx';
 import { MenuButton } from './app/menu-button.tsx';
 import { Rail } from './app/rail.tsx';
 import { go, type PageId, place } from './app/route.ts';
+import { WaitingCalls } from './app/waiting-calls.tsx';
 import { clock } from './parts/format.ts';
 import { Button, Icon, Note } from './parts/parts.tsx';
 import { leaveToasts, Toasts } from './parts/toast.tsx';
@@ -48,6 +49,7 @@ export function App(): JSX.Element {
       {/* The set-up fills the window: it has a bar of its own. */}
       {state === 'in' && place.value.page === 'setup' ? null : <TopBar />}
       {state === 'in' ? <AlarmBanner /> : null}
+      {state === 'in' ? <WaitingCalls /> : null}
       {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
         <Banner tone="warn" icon={Unplug}>
           {t.app.away({ seconds: awaySeconds.value })}

@@ -9,6 +9,8 @@ export interface Order {
   readonly args?: readonly (string | number)[];
   /** Over the node's bound of distance and the vehicle's fence. */
   readonly far?: true;
+  /** A pilot has sticks, though none are heard. */
+  readonly manual?: true;
 }
 
 export interface Outcome {
@@ -16,6 +18,8 @@ export interface Outcome {
   readonly tone: 'good' | 'bad';
   /** What was refused for its distance alone. */
   readonly far?: Order | undefined;
+  /** A mode that was refused as nobody has sticks. */
+  readonly stickless?: Order | undefined;
 }
 
 export interface Commands {

@@ -89,6 +89,7 @@ export interface LogViewerArguments {
 }
 
 export interface PageArguments {
+  readonly 'app.waitingCall': { tool: Given };
   readonly 'app.away': { seconds: Given };
   readonly 'app.unreachable': { since: Given };
   readonly 'app.relay.title': { name: Given };
@@ -144,6 +145,7 @@ export interface PageArguments {
   readonly 'fly.gotoFar': { metres: Given };
   readonly 'fly.tooFar': { metres: Given | null; bound: Given; limit: Given | null };
   readonly 'fly.goFar': { lat: Given; lon: Given };
+  readonly 'fly.manualMode': { mode: Given };
   readonly 'fly.missionNow': { arms: boolean };
   readonly 'fly.keys.held': { name: Given };
   readonly 'fly.switchTo': { mode: Given };
@@ -391,6 +393,10 @@ export interface PageArguments {
   readonly 'access.fleet.dropped': { events: Given };
   readonly 'access.fleet.certificate': { until: Given };
   readonly 'access.pin.locked': { time: Given };
+  readonly 'access.confirm.title': { node: Given };
+  readonly 'access.confirm.asks': { who: Given };
+  readonly 'access.confirm.left': { seconds: Given };
+  readonly 'access.confirm.away': { metres: Given };
   readonly 'access.sessions.times': { since: Given; seen: Given; until: Given };
   readonly 'access.sessions.endOne': { who: Given };
   readonly 'access.secure.until': { authority: Given; leaf: Given };

@@ -127,6 +127,7 @@ export function px4(): Firmware {
       modeSwitch: { channel: 'RC_MAP_FLTMODE', modes: 'COM_FLTMODE' },
       switchPosition: modeSlot,
       switchMode,
+      throttleStaysDown: false,
       saysNoRadio: false,
       // rcCalibrationCheck.cpp
       trimOutside: (channel, { min, max, trim }, below) =>

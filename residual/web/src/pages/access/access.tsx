@@ -5,6 +5,7 @@ import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { Audit } from './audit.tsx';
+import { Confirm } from './confirm.tsx';
 import { Fleet } from './fleet.tsx';
 import { Overview } from './overview.tsx';
 import { Pairing } from './pairing.tsx';
@@ -25,7 +26,14 @@ const ICONS: Readonly<Record<(typeof TABS)[number], IconNode>> = {
 
 /** Who may use this node, and what they did. */
 export default function Access(): JSX.Element {
-  const chosen = TABS.find((id) => id === place.value.rest[0]) ?? 'overview';
+  const [tab, code] = place.value.rest;
+  if (tab === 'confirm' && code !== undefined)
+    return (
+      <div class="page">
+        <Confirm key={code} code={code} />
+      </div>
+    );
+  const chosen = TABS.find((id) => id === tab) ?? 'overview';
   return (
     <div class={css['access']}>
       <Tabs

@@ -1,16 +1,16 @@
 import type { JSX } from 'preact';
+import { clientLines } from '../../../../../shared/auth/client-lines.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
 import { Copyable, Note, Unfold } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { t } from '../../strings.ts';
-import { clientLines } from './clients.ts';
 import { ScopeChips } from './scope-chips.tsx';
 
 /** A new token, which is shown once, and the line for each client to paste. */
 export function Minted({ minted }: { readonly minted: Answer<'mcp.tokens.post'> }): JSX.Element {
   const text = t.access.tokens;
-  const [first, ...others] = clientLines(location.host, minted.token, minted.scopes);
+  const [first, ...others] = clientLines({ host: location.host, token: minted.token, scopes: minted.scopes });
   return (
     <>
       <ScopeChips scopes={minted.scopes} />

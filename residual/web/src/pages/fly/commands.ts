@@ -99,6 +99,7 @@ export function useCommands(otherPilot: string | null): Commands {
                       : t.fly.refused({ name, words: refusal.words }),
                   tone: 'bad',
                   far: refusal.far,
+                  stickless: refusal.stickless,
                 },
         };
       });
@@ -114,6 +115,7 @@ interface Refusal {
   /** Of the vehicle or the node; empty: no answer. */
   readonly words: string;
   readonly far?: Order;
+  readonly stickless?: Order;
 }
 
 /**
@@ -122,10 +124,15 @@ interface Refusal {
  */
 async function run(orders: readonly Order[], isWanted: () => boolean): Promise<Refusal | null> {
   for (const order of orders) {
-    const { cmd, args = [], far } = order;
+    const { cmd, args = [], far, manual } = order;
     if (!isWanted()) return null;
     try {
-      const body = { cmd, args: [...args], ...(far === undefined ? {} : { allow_far: far }) };
+      const body = {
+        cmd,
+        args: [...args],
+        ...(far === undefined ? {} : { allow_far: far }),
+        ...(manual === undefined ? {} : { manual }),
+      };
       const { ack, status } = await call('command.post', { body });
       if (!ack.observed) return { words: '' };
       if (status === 'unconfirmed') return { words: t.fly.unconfirmed };
@@ -137,6 +144,8 @@ async function run(orders: readonly Order[], isWanted: () => boolean): Promise<R
         const words = error.extras['index'] === undefined ? farText(error.extras) : error.message;
         return { words, far: { ...order, far: true } };
       }
+      if (error.code === 'E_STICKS')
+        return { words: t.fly.needsSticks, stickless: { ...order, manual: true } };
       return { words: error.message };
     }
   }

@@ -55,7 +55,7 @@ export function ModeList({
   readonly onGiven: () => void;
 }): JSX.Element {
   const [asked, setAsked] = useState<string | null>(null);
-  const { give, whyNot, running, row } = commands;
+  const { give, whyNot, running, row, outcome } = commands;
   const { begin, failed } = useTaken(commands, onGiven);
   const kind = family.value;
   const now = current.value;
@@ -95,9 +95,25 @@ export function ModeList({
                 </HoldButton>
               )}
               {asked === name && name !== now ? (
-                <small role="status" class={failed === null ? '' : 'error'}>
-                  {failed ?? t.fly.asking({ mode: name })}
-                </small>
+                <>
+                  <small role="status" class={failed === null ? '' : 'error'}>
+                    {failed ?? t.fly.asking({ mode: name })}
+                  </small>
+                  {failed !== null && outcome?.stickless !== undefined ? (
+                    <HoldButton
+                      kind="danger"
+                      busy={running !== null}
+                      label={t.fly.manualMode({ mode: name })}
+                      {...(row === undefined ? {} : { row })}
+                      onConfirm={() => {
+                        give(t.fly.switchTo({ mode: name }), { cmd: 'mode', args: [name], manual: true });
+                        begin();
+                      }}
+                    >
+                      {t.fly.manualMode({ mode: name })}
+                    </HoldButton>
+                  ) : null}
+                </>
               ) : (
                 <small>{words[name] ?? ''}</small>
               )}
