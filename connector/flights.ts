@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { FlightPlan } from '../shared/flight/flight-plan.ts';
 import type { Place } from '../shared/flight/seen.ts';
+import type { FlightPlan } from '../shared/mission/flight-plan.ts';
 import { Denial } from './denial.ts';
 
 /** Plans of flights that wait for their `flight_run`, and the runs under way; in memory: a restart forgets both. */

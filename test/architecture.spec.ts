@@ -136,8 +136,9 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'bin/sim/camera': [['landscape']],
   connector: [
     ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
-    ['argument-types.ts', 'audit', 'principal.ts', 'settings.ts'],
+    ['argument-types.ts', 'audit', 'flights.ts', 'principal.ts', 'settings.ts'],
     ['planes'],
+    ['reach-facts.ts'],
     ['tools', 'verify.ts'],
     ['gate'],
     ['authenticate.ts', 'completion.ts', 'pages.ts', 'sending.ts', 'strict-server.ts'],

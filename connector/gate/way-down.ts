@@ -1,11 +1,11 @@
 import { every } from '../../shared/async/every.ts';
 import { type SeenVehicle, seenIn } from '../../shared/flight/seen.ts';
+import type { ConfirmedBy } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import { askOf } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import type { GateCall, Grant } from './gate.ts';
 
 /**
  * Whose flight it is: what a person approved when it began, a signed take-off or plan or one under a hold, covers the way down of the same
@@ -43,6 +43,20 @@ interface WayDownOptions {
   readonly watchMs?: number;
 }
 
+/** As much of a call as counts here. */
+interface FlownCall {
+  readonly tool: { readonly name: string };
+  readonly node: NodeClient;
+  readonly principal: Principal;
+}
+
+/** As much of its grant. */
+interface Approval {
+  readonly by: ConfirmedBy | null;
+  readonly take: () => Promise<void>;
+  readonly settle: (done: boolean) => void;
+}
+
 export class WayDown {
   readonly #options: WayDownOptions;
   /** The oldest first. */
@@ -66,7 +80,7 @@ export class WayDown {
   }
 
   /** The grant of a call that a person approved; where the call begins a flight, this flight is known from then on. */
-  follow({ tool, node, principal }: GateCall, grant: Grant): Grant {
+  follow<G extends Approval>({ tool, node, principal }: FlownCall, grant: G): G {
     const approved = grant.by === 'signature' || grant.by === 'presence';
     // A node of a fleet wants a person's signature over each request itself.
     if (!approved || !BEGINS.has(tool.name) || node.presence !== null) return grant;
@@ -86,7 +100,7 @@ export class WayDown {
   }
 
   /** Whether the approval of a flight under way covers this call. */
-  async covers({ tool, node, principal }: GateCall): Promise<boolean> {
+  async covers({ tool, node, principal }: FlownCall): Promise<boolean> {
     if (!COVERED.has(tool.name) || node.presence !== null) return false;
     const isKnown = (): boolean =>
       this.#flights.some((flight) => flight.node === node && flight.principal === principal.id);
@@ -132,7 +146,7 @@ export class WayDown {
 }
 
 /** Why the way down is not covered, where a caller might think that it is. */
-export function forgotten({ tool }: GateCall): string {
+export function forgotten({ tool }: FlownCall): string {
   return COVERED.has(tool.name)
     ? ' This caller began no approved flight that is still under way here; a restart of the connector forgets them.'
     : '';

@@ -1,5 +1,5 @@
-import { movedBy, movedWords } from '../../shared/flight/flight-plan.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
+import { movedBy, movedWords } from '../../shared/mission/flight-plan.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import { ALLOW_FAR, moveAndWait, WAIT, WAITS } from './flight.ts';

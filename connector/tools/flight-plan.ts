@@ -1,4 +1,8 @@
 import { ApiError } from '../../shared/errors.ts';
+import { goalOf } from '../../shared/flight/goals.ts';
+import { readinessOf } from '../../shared/flight/readiness.ts';
+import { metresBetween, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import {
   type FlightPlan,
   inMetres,
@@ -8,11 +12,7 @@ import {
   planOf,
   type Speeds,
   STEP_NAMES,
-} from '../../shared/flight/flight-plan.ts';
-import { goalOf } from '../../shared/flight/goals.ts';
-import { readinessOf } from '../../shared/flight/readiness.ts';
-import { metresBetween, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
-import type { JsonObject } from '../../shared/member.ts';
+} from '../../shared/mission/flight-plan.ts';
 import { brokenIn, type ReachFacts, reachText } from '../../shared/mission/reach.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { typedArguments } from '../argument-types.ts';

@@ -49,7 +49,7 @@ interface ToolImage {
 }
 
 /** Whose call it is, and for which node. */
-export type CallOf = Pick<ToolContext, 'principal' | 'node'>;
+type CallOf = Pick<ToolContext, 'principal' | 'node'>;
 
 export interface ToolAnswer {
   /** An object: the structured content, whole. */

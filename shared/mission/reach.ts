@@ -214,7 +214,7 @@ export function checkReachOf(
 }
 
 /** A bound that a place of a list breaks. */
-export interface BrokenBound {
+interface BrokenBound {
   readonly seq: number;
   readonly bound: Fault['bound'];
   readonly sentence: string;

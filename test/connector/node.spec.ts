@@ -18,6 +18,7 @@ import {
   runConnector,
 } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -129,12 +130,15 @@ describe('the connector and a real node', function () {
         flight_report: { log: 'none.tlog' },
         flight_log_series: { log: 'none.tlog', fields: ['BAT.Volt'] },
         mission_check: { document: { items: [] } },
+        mission_build: { kind: 'orbit', lat: 47, lon: 8 },
+        flight_plan: { steps: [{ do: 'takeoff', altitude_m: 5 }, { do: 'land' }] },
       };
       const notHere: Readonly<Record<string, string>> = {
         fleet_flights: 'not_supported',
         flight_report: 'not_found',
         flight_log_series: 'not_found',
       };
+      await armable(node, KEYED); // a plan begins where the vehicle is
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);
       for (const tool of reads) {

@@ -336,6 +336,8 @@ describe('what the connector says is so', function () {
       vision_designate: { release: true },
       flight_takeoff: { altitude_m: 5 },
       flight_goto: { lat: 0, lon: 0, alt_m: 5 },
+      flight_move: { north_m: 5 },
+      flight_altitude: { altitude_m: 5 },
       flight_mode: { mode: 'GUIDED' },
       flight_yaw: { angle: 1 },
       flight_speed: { speed: 1 },
@@ -360,13 +362,22 @@ describe('what the connector says is so', function () {
       stub.answers.set(`PUT /api/${part}`, [200, { items: [], warnings: [] }]);
       stub.answers.set(`DELETE /api/${part}`, [200, { count: 0 }]);
     }
+    const position = { lat: 47, lon: 8, alt_rel: 10 };
+    const flying = { mavlink_alive: true, armed: true, mode: 'GUIDED', mav_type: 2, landed_state: 'in_air' };
+    stub.answers.set('GET /api/telemetry', [200, { ...flying, autopilot: 3, position }]);
     const token = ['--sim', '--token', stub.token(...SCOPES)];
     const client = await connectStdio(
       { args: ['--target', 'agent', stub.url, ...token], home, key: KEY },
       () => true,
     );
     for (const { name, input, phrase, toolset } of asked) {
-      const given = { ...(input.required?.includes('id') === true ? { id: 'x' } : {}), ...args[name] };
+      const plan =
+        name === 'flight_run' ? await callTool(client, 'flight_plan', { steps: [{ do: 'photo' }] }) : null;
+      const given = {
+        ...(plan === null ? {} : { code: plan.value['code'] }),
+        ...(input.required?.includes('id') === true ? { id: 'x' } : {}),
+        ...args[name],
+      };
       const waits = 'wait' in input.properties ? { wait: false } : {};
       const call = { name, arguments: { ...given, ...waits, confirm: phrase ?? true } };
       // Flight takes no confirm, and everything else must not have one where it is not asked for.

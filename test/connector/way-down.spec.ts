@@ -54,7 +54,7 @@ describe('the way down of a flight that a person approved', () => {
     by: Grant['by'] = 'signature',
     done = true,
   ): Promise<void> => {
-    const given = {
+    const given: Grant = {
       by,
       clientId: null,
       code: null,

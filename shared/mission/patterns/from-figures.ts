@@ -64,7 +64,7 @@ const FRAME_RELATIVE = 3;
 /** Above the top of a tower, on the way there. */
 const CLEAR_M = 5;
 
-export interface PatternItems {
+interface PatternItems {
   readonly items: readonly Unnumbered[];
   readonly photos: number;
   /** m over ground, of the pattern alone. */

@@ -1,13 +1,13 @@
 import { ApiError } from '../errors.ts';
+import { metresBetween, type Place } from '../flight/seen.ts';
 import { isOneOf, isRecord, type JsonObject, keysOf } from '../member.ts';
-import { CMD } from '../mission/commands.ts';
-import { expand } from '../mission/patterns/expand.ts';
-import { problemText } from '../mission/patterns/from-figures.ts';
-import { bestAngle } from '../mission/patterns/new-pattern.ts';
-import { type LatLon, Plane } from '../mission/patterns/plane.ts';
-import type { PatternSettings } from '../mission/patterns/settings.ts';
 import type { MissionItem } from '../schemas/mission-item.ts';
-import { metresBetween, type Place } from './seen.ts';
+import { CMD } from './commands.ts';
+import { expand } from './patterns/expand.ts';
+import { problemText } from './patterns/from-figures.ts';
+import { bestAngle } from './patterns/new-pattern.ts';
+import { type LatLon, Plane } from './patterns/plane.ts';
+import type { PatternSettings } from './patterns/settings.ts';
 
 /**
  * A flight that is approved once: steps as a person would say them, made into commands of the catalogue, one after the other. Heights are
@@ -39,7 +39,7 @@ const STEPS = {
   land: {},
   return: {},
 } as const satisfies Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>>;
-export type StepName = keyof typeof STEPS;
+type StepName = keyof typeof STEPS;
 export const STEP_NAMES = keysOf(STEPS);
 /** Members that are no numbers. */
 const OTHERS: Readonly<Partial<Record<StepName, readonly string[]>>> = {
@@ -54,7 +54,7 @@ const LEAST_M = 0.2;
 const SPACING_M = 20;
 
 /** Where a plan begins. */
-export interface PlanStart {
+interface PlanStart {
   readonly place: Place;
   /** m above home */
   readonly altitude: number;
