@@ -9,7 +9,6 @@ import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import type { Told } from '../planes/ask.ts';
 import { pathOf, rowOf } from '../rows.ts';
-import { reading } from './parts.ts';
 import { addressOf, type Tool, type ToolContext } from './tool.ts';
 
 const LOG: JsonSchema = {
@@ -29,32 +28,24 @@ const MB = 1e6;
 
 /** The flight logs of the vehicle; not the node's own log (logs.ts). */
 export const flightLogTools: readonly Tool[] = [
-  reading(
-    {
-      name: 'flight_logs_list',
-      title: 'Flight logs',
-      description: 'Logs on the vehicle, and how much of each the node holds.',
-    },
-    'flight-logs.get',
-    { toolset: 'flight-logs' },
-  ),
   {
-    name: 'flight_logs_get',
-    title: 'One flight log',
-    description: 'A link to one log; fetch it with your credential.',
+    name: 'flight_logs_list',
+    title: 'Flight logs',
+    description: 'Logs on the vehicle, and how much of each the node holds; with `id` a link to one.',
     toolset: 'flight-logs',
-    routes: ['flight-logs.get', 'flight-logs.id.get'],
+    routes: ['flight-logs.get'],
+    besides: ['flight-logs.id.get'],
     input: {
       properties: {
-        id: { type: 'integer', minimum: 0, maximum: 65_535, description: 'of flight_logs_list' },
+        id: { type: 'integer', minimum: 0, maximum: 65_535, description: 'fetch it with your credential' },
       },
-      required: ['id'],
     },
     idempotent: true,
     run: async ({ ask, args, node }) => {
-      const { logs = [] } = await ask('flight-logs.get');
+      const answer = await ask('flight-logs.get');
+      if (args['id'] === undefined) return { value: answer };
       const id = Number(args['id']);
-      const found = logs.find((each) => each.id === id);
+      const found = answer.logs?.find((each) => each.id === id);
       if (found === undefined) throw new Denial('not_found', `The vehicle has no log ${id}.`);
       const { size } = found;
       const uri = addressOf(node) + pathOf('flight-logs.id.get', { id: String(id) });
@@ -69,21 +60,20 @@ export const flightLogTools: readonly Tool[] = [
     title: 'Flight report',
     description:
       'What happened in a flight: findings, cause first, with evidence and advice. Waits until the log is here.',
-    toolset: 'flight-logs',
     routes: ['flight-logs.id.report.get', 'tlogs.name.report.get'],
     besides: ['flight-logs.get', 'tlogs.get'],
     input: {
       properties: {
-        log: { ...LOG, description: 'id, or a .tlog; default: the newest' },
+        log: { ...LOG, description: 'id, or a .tlog; else the newest' },
         file: {
           type: 'string',
           maxLength: 1024,
-          description: 'path of a log on this computer, in place of log',
+          description: 'or a path on this computer',
         },
         compare: {
           type: 'string',
           maxLength: 1024,
-          description: 'another log; with file: a path',
+          description: 'another log, or path',
         },
       },
     },
@@ -111,26 +101,26 @@ export const flightLogTools: readonly Tool[] = [
     name: 'flight_log_series',
     title: 'Values of a flight log',
     description: 'Fields of a log over time: the evidence of a finding.',
-    toolset: 'flight-logs',
     routes: ['flight-logs.id.series.get', 'tlogs.name.series.get'],
     besides: ['flight-logs.get', 'tlogs.get'],
     input: {
       properties: {
-        log: { ...LOG, description: 'id, or a .tlog; default: the newest' },
+        log: { ...LOG, description: 'id, or a .tlog; else the newest' },
         fields: {
           type: 'array',
           minItems: 1,
           maxItems: 8,
           items: { type: 'string', pattern: '^\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}$' },
-          description: 'MESSAGE.Field, as evidence has them: BAT.Volt, BAT[1].Volt',
+          description: 'MESSAGE.Field, as in evidence: BAT.Volt, BAT[1].Volt',
         },
-        from: { type: 'number', minimum: 0, description: 's since the first record; default: all' },
+        from: { type: 'number', minimum: 0, description: 's since its begin' },
         to: { type: 'number', minimum: 0, description: 's' },
         points: {
           type: 'integer',
           minimum: 2,
           maximum: MAX_POINTS,
-          description: 'of each field; default 100',
+          default: 100,
+          description: 'of each field',
         },
       },
       required: ['fields'],

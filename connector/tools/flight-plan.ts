@@ -564,7 +564,10 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
       title: 'Fly the plan',
       description: 'Flies a plan, once a person has signed it whole. Stops where a step is not reached.',
       routes: ['command.post', 'telemetry.get', 'params.get', 'fence.get', 'config.get'],
-      input: { properties: { code: { type: 'string', pattern: PLAN_CODE } }, required: ['code'] },
+      input: {
+        properties: { code: { type: 'string', pattern: PLAN_CODE, description: 'of flight_plan' } },
+        required: ['code'],
+      },
       idempotent: false,
       signed: () => true,
       bound: (args, { principal, node }) => {

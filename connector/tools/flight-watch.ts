@@ -36,7 +36,7 @@ function conditions(args: Arguments): { readonly all: readonly Condition[]; read
   return { all, place };
 }
 
-const metres = { type: 'number', minimum: -500, maximum: 10_000 } as const;
+const metres = { type: 'number', minimum: -500, maximum: 10_000, description: 'm above home' } as const;
 /** ArduPilot repeats its failed checks every 30 s: what is older has been mended. */
 const TOLD_MS = 40_000;
 const FAILED_CHECK = /^(?:PreArm|Preflight Fail): /;
@@ -49,18 +49,23 @@ export const watchTools: readonly Tool[] = [
   {
     name: 'wait_until',
     title: 'Wait for the vehicle',
-    description: 'Waits until all given conditions hold at once; altitudes above home.',
+    description: 'Waits until all given conditions hold at once.',
     routes: ['telemetry.get'],
     input: {
       properties: {
         altitude_above_m: metres,
         altitude_below_m: metres,
-        distance_below_m: { type: 'number', minimum: 0.5, maximum: 1_000_000, description: 'from lat, lon' },
-        lat: { type: 'number', minimum: -90, maximum: 90 },
-        lon: { type: 'number', minimum: -180, maximum: 180 },
-        mode: { type: 'string', minLength: 1, maxLength: 32 },
-        armed: { type: 'boolean' },
-        landed: { type: 'boolean' },
+        distance_below_m: {
+          type: 'number',
+          minimum: 0.5,
+          maximum: 1_000_000,
+          description: 'm from lat, lon',
+        },
+        lat: { type: 'number', minimum: -90, maximum: 90, description: 'deg' },
+        lon: { type: 'number', minimum: -180, maximum: 180, description: 'deg' },
+        mode: { type: 'string', minLength: 1, maxLength: 32, description: 'its name' },
+        armed: { type: 'boolean', description: 'its motors' },
+        landed: { type: 'boolean', description: 'on the ground' },
         battery_below: { type: 'number', minimum: 0, maximum: 100, description: 'percent' },
         timeout_s: TIMEOUT,
       },

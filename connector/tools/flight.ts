@@ -65,7 +65,7 @@ function moving({ input, args, description, ...flight }: Moving): Tool {
 /** Of a tool that goes to a place: the node's bound of distance is lifted for whoever asked for it, and never by us. */
 export const ALLOW_FAR: JsonSchema = {
   type: 'boolean',
-  description: 'only if asked again after too_far',
+  description: 'only after too_far, for whoever asks for just that',
 };
 
 export function commandBody(cmd: string, args: readonly (number | string)[], allowFar: boolean): JsonObject {

@@ -19,18 +19,28 @@ import { Denial } from '../denial.ts';
 import type { Ask } from '../planes/ask.ts';
 import { knownOf, listIn } from '../reach-facts.ts';
 import { asRecord, rowOf } from '../rows.ts';
-import { flying } from './flight.ts';
+import { ALLOW_FAR, flying } from './flight.ts';
 import type { Arguments, Tool } from './tool.ts';
 
 /** Missions, fences and rally points: `GET|PUT|DELETE /api/mission|fence|rally`. */
 
-const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'mission' };
+const PART: JsonSchema = {
+  type: 'string',
+  enum: [...MISSION_PARTS],
+  default: 'mission',
+  description: 'which list',
+};
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers or names (waypoint), as mission_read shows; frame 3: m above home. Or a QGC plan, or what mission_build answers.',
+    'what mission_build answers, a QGC plan, or {items: [{command, frame, param1..param4, x (lat), y (lon), z (m)}]}, MAVLink numbers or names; frame 3: m above home',
 };
-const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
+const degrees = (limit: number): JsonSchema => ({
+  type: 'number',
+  minimum: -limit,
+  maximum: limit,
+  description: 'deg',
+});
 /** A survey of 700 items would fill a model's context. */
 const ITEMS_SHOWN = 50;
 
@@ -92,7 +102,7 @@ export const missionTools: readonly Tool[] = [
     input: {
       properties: {
         part: PART,
-        from: { type: 'integer', minimum: 0, default: 0 },
+        from: { type: 'integer', minimum: 0, default: 0, description: 'seq' },
         refresh: { type: 'boolean', description: 'from the vehicle, not a cache' },
       },
     },
@@ -146,28 +156,33 @@ export const missionTools: readonly Tool[] = [
     routes: ['telemetry.get', 'params.get', 'fence.get'],
     input: {
       properties: {
-        kind: { type: 'string', enum: [...FIGURE_KINDS] },
+        kind: { type: 'string', enum: [...FIGURE_KINDS], description: 'pattern' },
         corners: {
           type: 'array',
           items: { type: 'object', properties: { lat: degrees(90), lon: degrees(180) } },
           maxItems: 400,
           description: 'outline, or line of a corridor',
         },
-        lat: { ...degrees(90), description: 'centre' },
+        lat: { ...degrees(90), description: 'deg, centre' },
         lon: degrees(180),
-        radius_m: { type: 'number', description: 'of orbit, tower' },
+        radius_m: { type: 'number', description: 'orbit, tower' },
         altitude_m: { type: 'number', description: 'above home' },
-        spacing_m: { type: 'number', description: 'of lines, layers' },
+        spacing_m: { type: 'number', description: 'lines, layers' },
         photo_every_m: { type: 'number', description: '0: none' },
-        heading_deg: { type: 'number', description: 'of lines' },
+        heading_deg: { type: 'number', description: 'lines' },
         width_m: { type: 'number', description: 'corridor' },
-        distance_m: { type: 'number', description: 'from the tower' },
+        distance_m: { type: 'number', description: 'to the tower' },
         top_m: { type: 'number', description: 'above home' },
         bottom_m: { type: 'number', description: 'above home' },
-        turns: { type: 'number' },
-        clockwise: { type: 'boolean' },
-        speed_m_s: { type: 'number' },
-        end: { type: 'string', enum: ['return', 'land', 'stay'], default: 'return' },
+        turns: { type: 'number', description: 'orbit' },
+        clockwise: { type: 'boolean', description: 'orbit, tower' },
+        speed_m_s: { type: 'number', description: 'm/s' },
+        end: {
+          type: 'string',
+          enum: ['return', 'land', 'stay'],
+          default: 'return',
+          description: 'after it',
+        },
       },
       required: ['kind'],
     },
@@ -197,7 +212,7 @@ export const missionTools: readonly Tool[] = [
     toolset: 'mission',
     routes: ['mission.put', 'fence.put', 'rally.put', 'telemetry.get', 'params.get', 'fence.get'],
     input: {
-      properties: { part: PART, document: DOCUMENT, allow_far: { type: 'boolean' } },
+      properties: { part: PART, document: DOCUMENT, allow_far: ALLOW_FAR },
       required: ['document'],
     },
     idempotent: true,
@@ -222,7 +237,16 @@ export const missionTools: readonly Tool[] = [
     description: 'Clears the mission, or the rally points.',
     toolset: 'mission',
     routes: ['mission.delete', 'rally.delete'],
-    input: { properties: { part: { type: 'string', enum: ['mission', 'rally'], default: 'mission' } } },
+    input: {
+      properties: {
+        part: {
+          type: 'string',
+          enum: ['mission', 'rally'],
+          default: 'mission',
+          description: 'which list',
+        },
+      },
+    },
     idempotent: true,
     run: async ({ ask, args }) => clear(ask, routeOf('delete', args)),
   },
@@ -242,7 +266,7 @@ export const missionTools: readonly Tool[] = [
     title: 'Go on with an item',
     cmd: 'missionSetCurrent',
     input: {
-      properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534 } },
+      properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534, description: 'of mission_read' } },
       required: ['seq'],
     },
     args: ({ seq }) => [Number(seq)],

@@ -25,6 +25,16 @@ const HEADS: readonly Head[] = [
   },
 ];
 
+/** What a unit does not say. */
+const WORDS: Readonly<Record<string, string>> = {
+  alt: 'm above home',
+  relative: '1: by the angle',
+  output: 'of SERVOn',
+  relay: 'the first is 0',
+  on: '0 or 1',
+  radius: 'm; below 0 counter-clockwise',
+};
+
 export const payloadTools: readonly Tool[] = HEADS.map(({ name, title, cmd, phrase }) => {
   const specs: readonly CommandArgument[] = COMMANDS[cmd].args;
   const required = specs.filter((spec) => spec.default === undefined).map((spec) => spec.name);
@@ -47,12 +57,12 @@ export const payloadTools: readonly Tool[] = HEADS.map(({ name, title, cmd, phra
   });
 });
 
-function schemaOf({ integer, unit, min, max, default: usual }: CommandArgument): JsonSchema {
+function schemaOf({ name, integer, unit, min, max, default: usual }: CommandArgument): JsonSchema {
   return {
     type: integer === true ? 'integer' : 'number',
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
     ...(usual === undefined ? {} : { default: usual }),
-    ...(unit === undefined ? {} : { description: unit }),
+    description: WORDS[name] ?? unit ?? name,
   };
 }

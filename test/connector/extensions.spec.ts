@@ -81,7 +81,7 @@ describe('extensions in the connector', function () {
     expect(Math.min(told.tools, told.prompts, told.resources)).to.be.above(0);
     const tool = (await client.listTools()).tools.find(({ name }) => name === TOOL);
     expect(tool?.description).to.include('hottest spot');
-    expect(tool?.inputSchema.properties).to.have.keys('above', 'confirm_id');
+    expect(tool?.inputSchema.properties).to.have.keys('above');
     const revoke = plugins.done('DELETE', `/api/plugins/${ID}/perms/mcp.expose`);
     await until(revoke, (tools) => !tools.includes(TOOL));
     const again = plugins.done('POST', `/api/plugins/${ID}/grant`, { permission_id: 'mcp.expose' });
