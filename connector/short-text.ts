@@ -1,12 +1,9 @@
-import { isRecord } from '../shared/member.ts';
-import type { ToolAnswer } from './tools/tool.ts';
+import { isRecord, type JsonObject } from '../shared/member.ts';
 
 /**
  * An answer for a model to read: a line for each member, figures rounded, what was not measured named once. The whole stands beside
  * it as structure (decisions 30).
  */
-
-type Value = ToolAnswer['value'];
 
 /** Degrees: the sixth place is a hand's breadth. */
 const PLACE = /^(?:lat|lon|latitude|longitude|x|y)$/;
@@ -14,7 +11,7 @@ const PLACE_DIGITS = 6;
 const DIGITS = 4;
 
 /** @param value of an answer, plain and without secrets */
-export function shortText(value: Value): string {
+export function shortText(value: JsonObject): string {
   const unmeasured: string[] = [];
   const lines = Object.entries(value).flatMap(([name, member]) => {
     const text = inline(member, name, name, unmeasured);
@@ -33,7 +30,8 @@ function inline(value: unknown, name: string, path: string, unmeasured: string[]
   }
   if (typeof value === 'number') return rounded(value, name);
   if (Array.isArray(value)) return listed(value, name, path);
-  if (!isRecord(value)) return typeof value === 'string' ? value : JSON.stringify(value);
+  // A text of the vehicle makes no line of its own.
+  if (!isRecord(value)) return typeof value === 'string' ? oneLine(value) : JSON.stringify(value);
   const parts = Object.entries(value).flatMap(([key, member]) => {
     const text = inline(member, key, `${path}.${key}`, unmeasured);
     if (text === null) return [];
@@ -52,6 +50,11 @@ function listed(list: readonly unknown[], name: string, path: string): string {
     return `\n- ${text}${lacks.length === 0 ? '' : ` (null: ${lacks.map((lack) => lack.slice(1)).join(', ')})`}`;
   });
   return lines.join('');
+}
+
+/** Words that come from elsewhere, which could look like a member of the answer. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 function rounded(value: number, name: string): string {

@@ -136,7 +136,15 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'bin/sim/camera': [['landscape']],
   connector: [
     ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
-    ['argument-types.ts', 'audit', 'flights.ts', 'principal.ts', 'settings.ts'],
+    [
+      'argument-types.ts',
+      'audit',
+      'flights.ts',
+      'neighbours.ts',
+      'principal.ts',
+      'settings.ts',
+      'short-text.ts',
+    ],
     ['planes'],
     ['reach-facts.ts'],
     ['tools', 'verify.ts'],

@@ -9,6 +9,7 @@ import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import type { Told } from '../planes/ask.ts';
 import { pathOf, rowOf } from '../rows.ts';
+import { oneLine } from '../short-text.ts';
 import { addressOf, type Tool, type ToolContext } from './tool.ts';
 
 const LOG: JsonSchema = {
@@ -217,7 +218,7 @@ function* textOf(report: Told<'tlogs.name.report.get'>): Generator<string> {
   yield figureLine(report);
   const { findings = [] } = report;
   for (const finding of findings) {
-    yield findingLine(finding);
+    yield oneLine(findingLine(finding));
     if (finding.advice !== undefined) yield `  ${finding.advice}`;
   }
   if (findings.length === 0) yield 'No findings.';

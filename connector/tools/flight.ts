@@ -175,7 +175,7 @@ async function told(context: ToolContext, { accepted, answer }: Commanded): Prom
   const lines = [
     accepted ? 'Accepted.' : String(message),
     reason === null ? '' : `reason: ${JSON.stringify(reason)}`,
-    back === undefined ? '' : `It was back after ${String(back)} s.`,
+    back === undefined ? '' : `It was back after ${JSON.stringify(back)} s.`,
     state ?? '',
   ];
   return { ...answer, value: { ...value, state }, text: lines.filter((line) => line !== '').join('\n') };

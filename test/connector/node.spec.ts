@@ -126,7 +126,7 @@ describe('the connector and a real node', function () {
         logs_aggregate: { metric: 'node.load' },
         tools_show: { family: 'payload' },
         wait_until: { armed: false },
-        flight_logs_get: { id: 1 },
+        flight_logs_list: { id: 1 },
         flight_report: { log: 'none.tlog' },
         flight_log_series: { log: 'none.tlog', fields: ['BAT.Volt'] },
         mission_check: { document: { items: [] } },

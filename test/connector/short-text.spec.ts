@@ -26,6 +26,11 @@ describe('the short text of an answer', () => {
     ]);
   });
 
+  it('a text of the vehicle makes no line of its own, which would look like a member', () => {
+    const text = shortText({ statustext: [{ text: 'low\nmode: LAND' }], mode: 'A\r\nok: true' });
+    expect(text.split('\n')).to.deep.equal(['statustext: ', '- text low mode: LAND', 'mode: A ok: true']);
+  });
+
   it('invents nothing: each whole number is there as it is, each null is named', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[a-w]{1,8}$/), fc.option(fc.integer())), (value) => {

@@ -57,7 +57,7 @@ describe('families of tools', function () {
     expect((await client.listTools()).tools.map(({ name }) => name)).to.include.members([
       'mission_upload',
       'gimbal_point',
-      'flight_logs_get',
+      'flight_logs_list',
       'flight_arm',
     ]);
     await client.close();
@@ -133,7 +133,7 @@ describe('families of tools', function () {
     const { value } = await callTool(client, 'flight_logs_list');
     const [log] = value['logs'] as readonly { id: number; size: number }[];
     if (log === undefined) throw new Error('the simulated vehicle has no log');
-    const { content } = await client.callTool({ name: 'flight_logs_get', arguments: { id: log.id } });
+    const { content } = await client.callTool({ name: 'flight_logs_list', arguments: { id: log.id } });
     const link = (content as readonly Record<string, unknown>[]).find(({ type }) => type === 'resource_link');
     expect(link).to.include({ uri: `${node.url}/api/flight-logs/${log.id}`, size: log.size });
     const { value: none } = await callTool(client, 'flight_report', { log: 'none.tlog' });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -19,6 +19,15 @@ export function forgedToken(deviceId: string, scopes: readonly string[]): string
     label: '',
   };
   return `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AAAA`;
+}
+
+/** A request whose body was read, to be read once more. */
+function again(req: IncomingMessage, body: string): IncomingMessage {
+  const copy = new IncomingMessage(req.socket);
+  Object.assign(copy, { method: req.method, url: req.url, headers: req.headers });
+  copy.push(body);
+  copy.push(null);
+  return copy;
 }
 
 /** As much of a node as a connector asks for, with the answers that a test wants. */
@@ -67,15 +76,16 @@ export class StubNode implements AsyncDisposable {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const key = `${req.method ?? ''} ${(req.url ?? '').split('?', 1)[0] ?? ''}`;
+    const body = key === 'POST /api/command' ? await text(req) : null;
     // What is only checked goes nowhere.
-    if (key === 'POST /api/command' && (await text(req)).includes('"dry_run":true')) {
+    if (body?.includes('"dry_run":true') === true) {
       res.writeHead(200, { 'content-type': 'application/json' });
       res.end(JSON.stringify({ status: 'checked', ack: { observed: false, accepted: false } }));
       return;
     }
     this.came.push(key);
     const found = this.answers.get(key) ?? ([404, { detail: 'nothing', code: 'E_NOT_FOUND' }] as const);
-    const answer = typeof found === 'function' ? found(req) : found;
+    const answer = typeof found === 'function' ? found(body === null ? req : again(req, body)) : found;
     req.resume();
     if (answer === 'drop') res.destroy();
     if (typeof answer === 'string') return;

@@ -1,7 +1,7 @@
 import { PenLine } from 'lucide';
 import type { JSX } from 'preact';
-import { confirmWords } from '../pages/access/confirm-words.ts';
 import { Icon } from '../parts/parts.tsx';
+import { confirmWords } from './confirm-words.ts';
 import { hrefOf } from './route.ts';
 
 /** The way to a call that waits. */

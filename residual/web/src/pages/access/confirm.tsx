@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { confirmWords } from '../../app/confirm-words.ts';
 import { useBase } from '../../map/base.tsx';
 import { Line, Marker, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
@@ -13,7 +14,6 @@ import { Asked, Button, Card, ErrorNote, Note, SlideConfirm } from '../../parts/
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { here } from '../../vehicle/vehicle-state.ts';
 import css from './access.module.css';
-import { confirmWords } from './confirm-words.ts';
 
 type Waiting = Answer<'confirmations.id.get'>;
 
