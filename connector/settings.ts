@@ -64,7 +64,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --fingerprint SHA256               agent: of a node that this machine does not know yet; svc node fingerprint
                                      prints it on the node (SVC_NODE_FINGERPRINT)
   --audit-path ~/.svc/mcp/audit.ndjson
-  --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
+  --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, setup, or all
   --flight-enforced                  flight tools on; checked against the node's config (SVC_MCP_FLIGHT_ENFORCED=true)
   --sim                              every target is a simulator; refuses to start otherwise
   --discover                         local-fleet: find the nodes of the LAN; while the fleet file has none, adopt

@@ -191,7 +191,7 @@ export class Gate {
   /** The code that the call brings; else the one that this caller was told for this call, once a person has signed it. */
   #codeOf(call: GateCall): string | null {
     const given = call.args['confirm_id'];
-    if (typeof given === 'string') return given.toUpperCase();
+    if (given !== undefined) return typeof given === 'string' ? given.toUpperCase() : ''; // '' is nobody's
     const bound = boundOf(call);
     const code = this.#told.get(callerOf(call, bound));
     if (code === undefined) return null;

@@ -124,8 +124,8 @@ export const flightReport = {
           text: { type: 'string' },
           at_s: { type: ['number', 'null'], minimum: 0, description: 'when it was worst' },
           name: { type: 'string', description: 'of the rule' },
-          from: { ...seconds, description: 's, when it began' },
-          to: { ...seconds, description: 's, when it was over' },
+          from: { ...seconds, description: 'seconds, when it began' },
+          to: { ...seconds, description: 'seconds, when it was over' },
           times: { type: 'integer', minimum: 1, description: 'how often it was so from then to then' },
           evidence: {
             type: 'object',

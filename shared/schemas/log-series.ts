@@ -13,8 +13,8 @@ export const logSeries = {
   type: 'object',
   required: ['from', 'to', 'fields'],
   properties: {
-    from: { ...seconds, description: 's since the first record, as the report has them' },
-    to: { ...seconds, description: 's' },
+    from: { ...seconds, description: 'seconds since the first record, as the report has them' },
+    to: { ...seconds, description: 'seconds' },
     fields: {
       type: 'array',
       maxItems: MOST_FIELDS,
@@ -57,8 +57,8 @@ export const logSeriesQuery = {
       description:
         'up to 8, separated by commas; `BAT[1].Volt` of the second battery; of a telemetry log those that its report names',
     },
-    from: { ...seconds, description: 's since the first record; default: all' },
-    to: { ...seconds, description: 's since the first record; default: all' },
+    from: { ...seconds, description: 'seconds since the first record; default: all' },
+    to: { ...seconds, description: 'seconds since the first record; default: all' },
     points: {
       type: 'integer',
       minimum: 2,

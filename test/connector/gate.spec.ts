@@ -605,6 +605,25 @@ describe('the gate of tool calls', () => {
         return code;
       };
 
+      it('needs no code of whoever repeats the call as it was: not of another caller, not for another call, once', async () => {
+        const one = gate();
+        const code = String((await denied(judge({}, one))).detail['confirm_id']);
+        expect((await denied(judge({}, one))).reason, 'not signed yet').to.equal('operator_present_stale');
+        const again = String((await denied(judge({}, one))).detail['confirm_id']);
+        for (const each of [code, again]) {
+          const pending = pendingCall(files, each, bootTime());
+          if (pending !== null) await signCall(files, pending, bootTime());
+        }
+        await denied(judge({ principal: { ...SOCKET, id: 'another' } }, one));
+        await denied(judge({ args: { force: true } }, one));
+        await denied(judge({}, gate()));
+        const { grant } = passed(await judge({}, one));
+        expect([grant.by, grant.code]).to.deep.equal(['signature', again]);
+        await grant.take();
+        grant.settle(true);
+        await denied(judge({}, one));
+      });
+
       it('counts once, in either case of its letters', async () => {
         const code = await signed();
         const { scope, grant } = passed(await judge({ args: { confirm_id: code.toLowerCase() } }));

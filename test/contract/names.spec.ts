@@ -13,7 +13,7 @@ const IN_WORDS =
   /\b(?:m|m\/s|m\/s²|degrees|radians|V|A|percent|seconds|pixels|share|hours|days|flights|without unit)(?:\b|\s|$|,|;)/;
 /** In units that the vehicle, the metric or the command has, which another member says. */
 const OF_ANOTHER =
-  /^(?:Param|Mission(?:Item|Warning)\.(?:param\d|sent|held)$|(?:AggregatePage\.(?:buckets|data)|RecordPage\.(?:records|data))\.(?:value|min|max|mean)$)/;
+  /^(?:Param|Mission(?:Item|Warning)\.(?:param\d|sent|held)$|(?:AggregatePage\.(?:buckets|data)|RecordPage\.(?:records|data))\.(?:value|min|max|mean)$|.*findings\.evidence\.(?:value|bound)$)/;
 
 interface Member {
   readonly at: string;
