@@ -24,7 +24,8 @@ export function forgedToken(deviceId: string, scopes: readonly string[]): string
 /** A request whose body was read, to be read once more. */
 function again(req: IncomingMessage, body: string): IncomingMessage {
   const copy = new IncomingMessage(req.socket);
-  Object.assign(copy, { method: req.method, url: req.url, headers: req.headers });
+  // Not complete, it would take its socket with it once it is read.
+  Object.assign(copy, { method: req.method, url: req.url, headers: req.headers, complete: true });
   copy.push(body);
   copy.push(null);
   return copy;
