@@ -168,7 +168,7 @@ function throttleOf(craft: Craft): number | null {
   return freshSticks(craft)?.z ?? craft.throttle;
 }
 
-/** LOITER and PX4's Position: where the sticks say, else as `holdMode`. */
+/** LOITER and PX4's Position: where a ground station's sticks say, else as `holdMode`: clients hold in it without any (MAVSDK). */
 export function stickMode(craft: Craft, id: ModeId): FlightMode {
   const hold = holdMode(craft, id);
   return {
@@ -177,7 +177,7 @@ export function stickMode(craft: Craft, id: ModeId): FlightMode {
       const { vehicle } = craft;
       const fresh = freshSticks(craft);
       const [x, y, r] = [part(fresh?.x ?? 0), part(fresh?.y ?? 0), part(fresh?.r ?? 0)];
-      const up = part((throttleOf(craft) ?? 500) * 2 - 1000);
+      const up = part((fresh?.z ?? 500) * 2 - 1000);
       if ([x, y, up, r].every((axis) => axis === 0)) return hold.step(dt);
       if (vehicle.landed && up <= 0) return IDLE;
       const [cos, sin] = [Math.cos(vehicle.yaw), Math.sin(vehicle.yaw)];
