@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
 import type { Place } from '../shared/flight/seen.ts';
 import type { FlightPlan } from '../shared/mission/flight-plan.ts';
+import { personCode } from '../shared/person-code.ts';
 import { Denial } from './denial.ts';
 
 /** Plans of flights that wait for their `flight_run`, and the runs under way; in memory: a restart forgets both. */
@@ -25,7 +25,6 @@ const PLAN_MS = 10 * 60_000;
 const MAX_PLANS = 8;
 // The oldest callers are forgotten, and plan again.
 const MAX_CALLERS = 256;
-const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 export const PLAN_CODE = '^plan-[A-Z2-9]{8}$';
 
 /** A run under way. */
@@ -61,7 +60,7 @@ export class Flights {
 
   /** @returns the code of the plan */
   keep(principal: string, plan: Omit<KeptPlan, 'code' | 'at'>): string {
-    const code = `plan-${Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')}`;
+    const code = `plan-${personCode(8)}`;
     const kept = [...this.#fresh(principal), { ...plan, code, at: this.#now() }].slice(-MAX_PLANS);
     this.#plans.delete(principal); // the map keeps the order of use
     this.#plans.set(principal, kept);

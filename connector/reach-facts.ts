@@ -1,3 +1,4 @@
+import { AUTOPILOT_PX4 } from '../shared/flight/modes.ts';
 import { recordOf } from '../shared/member.ts';
 import type { ReachFacts } from '../shared/mission/reach.ts';
 import type { RowId } from '../shared/routes/typed-row.ts';
@@ -5,8 +6,7 @@ import type { MissionPart } from '../shared/schemas/mission-item.ts';
 import { Denial } from './denial.ts';
 import type { Ask, Told } from './planes/ask.ts';
 
-/** MAV_AUTOPILOT_PX4 */
-const PX4 = 12;
+/** What the bounds of a place are judged by, as the node tells it: for missions and plans. */
 
 /** The list, where no other format was asked for. */
 export function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never>) {
@@ -14,7 +14,7 @@ export function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never
 }
 
 /** What a node tells by a row; nothing where it does not. */
-async function askedOr<K extends RowId>(ask: Ask, route: K): Promise<Told<K> | Record<string, never>> {
+export async function askedOr<K extends RowId>(ask: Ask, route: K): Promise<Told<K> | Record<string, never>> {
   return ask(route).catch((error: unknown) => {
     if (error instanceof Denial) return {};
     throw error;
@@ -31,7 +31,7 @@ export async function knownOf(ask: Ask): Promise<ReachFacts> {
     maxM: 0,
     here: placeOf(position),
     home: place === null ? null : { ...place, alt: home?.alt_msl ?? null },
-    px4: autopilot === PX4,
+    px4: autopilot === AUTOPILOT_PX4,
     param: (name) => params[name] ?? null,
     fence,
   };

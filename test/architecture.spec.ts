@@ -42,6 +42,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'member.ts',
       'metrics.ts',
       'paths.ts',
+      'person-code.ts',
       'plain-text.ts',
       'profile.ts',
       'radio',

@@ -1,5 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import { goalOf } from '../../shared/flight/goals.ts';
+import { AUTOPILOT_ARDUPILOT, AUTOPILOT_PX4 } from '../../shared/flight/modes.ts';
 import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
@@ -45,9 +46,6 @@ const STEP_WORDS =
 
 /** MAV_TYPE: what hovers, so that it can be at a place. */
 const HOVERS: ReadonlySet<number | null> = new Set([2, 3, 4, 13, 14, 15, 29, 35]);
-/** MAV_AUTOPILOT */
-const ARDUPILOT = 3;
-const PX4 = 12;
 
 /** As the vehicle says, else what is usual. */
 function speedsOf(param: ReachFacts['param']): Speeds {
@@ -235,8 +233,8 @@ async function checkAgain(kept: KeptPlan, ask: Ask): Promise<{ known: ReachFacts
 
 /** Modes in which a plan is flown; others are somebody else's will. */
 const OWN_MODES: ReadonlyMap<number | undefined, ReadonlySet<string | null>> = new Map([
-  [ARDUPILOT, new Set<string | null>(['GUIDED'])],
-  [PX4, new Set<string | null>(['AUTO.TAKEOFF', 'AUTO.LOITER'])],
+  [AUTOPILOT_ARDUPILOT, new Set<string | null>(['GUIDED'])],
+  [AUTOPILOT_PX4, new Set<string | null>(['AUTO.TAKEOFF', 'AUTO.LOITER'])],
 ]);
 /** A command's mode shows within this. */
 const SETTLED_MS = 3000;

@@ -4,6 +4,7 @@ import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.
 import { stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { firstItemOf } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
@@ -186,15 +187,12 @@ interface Commanded {
   readonly answer: ToolAnswer;
 }
 
-/** MAV_AUTOPILOT_PX4, which numbers from 0. */
-const PX4 = 12;
-
 async function startMission(context: ToolContext): Promise<ToolAnswer> {
   const waits = context.args['wait'] === true;
   const telemetry = waits ? await context.ask('telemetry.get') : null;
   const { accepted, answer } = await command(context, 'missionStart', []);
   if (!accepted || telemetry === null) return told(context, { accepted, answer });
-  const first = telemetry.autopilot === PX4 ? 0 : 1;
+  const first = firstItemOf(telemetry.autopilot) ?? 1;
   return waited(context, answer, missionGoal(telemetry.mode ?? null, first));
 }
 

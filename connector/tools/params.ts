@@ -5,7 +5,8 @@ import { type JsonObject, listOf, memberOf } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import { neighboursOf } from '../neighbours.ts';
-import type { Ask, Told } from '../planes/ask.ts';
+import type { Told } from '../planes/ask.ts';
+import { askedOr } from '../reach-facts.ts';
 import { cursor, name, writing } from './parts.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
@@ -152,7 +153,7 @@ export const paramTools: readonly Tool[] = [
       const focus = upper(args['focus']);
       const inFocus = (each: { readonly name: string }): boolean => focus === '' || isAbout(each.name, focus);
       const differing = (await changedOf(context)).filter(inFocus);
-      const observations = [...safetyOff(known, await vehicleOf(ask))].filter(inFocus);
+      const observations = [...safetyOff(known, await askedOr(ask, 'telemetry.get'))].filter(inFocus);
       for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
         const { metadata } = await ask('params.name.get', { params: { name: wanted } });
         const message = outside(value, metadata ?? {});
@@ -206,16 +207,6 @@ async function changedOf({ ask }: ToolContext): Promise<readonly Changed[]> {
       default: typeof initial === 'number' ? initial : null,
     };
   });
-}
-
-/** Which vehicle it is; its failsafes are not known without. */
-async function vehicleOf(ask: Ask): Promise<Told<'telemetry.get'>> {
-  try {
-    return await ask('telemetry.get');
-  } catch (error) {
-    if (error instanceof Denial) return {};
-    throw error;
-  }
 }
 
 function lineOf(each: Listed | Changed): string {

@@ -5,8 +5,8 @@
 
 export type Family = 'copter' | 'plane' | 'rover' | 'sub' | 'px4';
 
-const AUTOPILOT_ARDUPILOT = 3;
-/** MAV_AUTOPILOT_PX4. */
+/** MAV_AUTOPILOT */
+export const AUTOPILOT_ARDUPILOT = 3;
 export const AUTOPILOT_PX4 = 12;
 
 type Table = readonly (readonly [name: string, number: number])[];

@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ageOf, type BootTime } from '../boot-clock.ts';
 import { codeOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
+import { personCode } from '../person-code.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { CODE_PATTERN, type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
@@ -62,7 +62,6 @@ const isCall = validatorOf({
   },
 });
 
-const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const PENDING_S = 300;
 const SIGNED_S = 60;
 // More than a person could look at; the oldest are removed.
@@ -83,7 +82,7 @@ export async function fileCall(
   call: Omit<PendingCall, 'code'>,
   now: BootTime,
 ): Promise<string> {
-  const code = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  const code = personCode(8);
   await mkdir(files.pending, { recursive: true, mode: 0o700 });
   sweep(files, now);
   await writeAtomic(pathOf(files.pending, code), JSON.stringify({ ...call, code, at: now }), 0o600);

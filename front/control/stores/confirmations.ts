@@ -1,10 +1,9 @@
-import { randomInt } from 'node:crypto';
 import type { Principal, PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { personCode } from '../../../shared/person-code.ts';
 import { plainText } from '../../../shared/plain-text.ts';
 import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 
-const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 8;
 const WAITING_MS = 120_000;
 /** As long as the signature of `svc operator confirm` is good. */
@@ -160,7 +159,7 @@ export class Confirmations {
 
   #newCode(): string {
     for (;;) {
-      const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+      const code = personCode(CODE_LENGTH);
       if (!this.#entries.has(code)) return code;
     }
   }

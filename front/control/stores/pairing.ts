@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -9,10 +9,10 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { isTransient } from '../../../shared/files/transient.ts';
 import { isRecord, type JsonObject } from '../../../shared/member.ts';
+import { personCode } from '../../../shared/person-code.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { matchesHash, secretHash } from '../edge/credentials.ts';
 
-const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 6;
 const CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 const RECHECK_MS = 1000;
@@ -116,10 +116,7 @@ export class PairingStore {
     if (this.paired) throw new ApiError('E_PAIRED');
     const { now, monotonic } = this.#options;
     if (this.#code === null || this.#code.deadline <= monotonic()) {
-      const text = Array.from(
-        { length: CODE_LENGTH },
-        () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)],
-      ).join('');
+      const text = personCode(CODE_LENGTH);
       this.#code = { text, deadline: monotonic() + CODE_LIFE_MS };
     }
     return { code: this.#code.text, expires_at: (now() + this.#code.deadline - monotonic()) / 1000 };
