@@ -32,7 +32,10 @@ for (const name of ['chromium', 'firefox'] as const) {
     let browser: Browser;
     before(async function () {
       if (noBrowser(name) !== null) return this.skip();
-      [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser(name)]);
+      [node, browser] = await Promise.all([
+        TestNode.start({ pairing: { key: KEY } }),
+        openBrowser(name, { deaf: true }),
+      ]);
       await node.post('/api/dashboard/pin/set', { pin: PIN }, { [withKey[0]]: KEY });
     });
     after(async () => {
@@ -77,7 +80,10 @@ describe('the page', function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY } }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();

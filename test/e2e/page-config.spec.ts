@@ -11,7 +11,7 @@ describe('the settings by topic', function () {
   before(async function () {
     if (noBrowser() !== null) this.skip();
     [browser, node] = await Promise.all([
-      openBrowser(),
+      openBrowser('chromium', { deaf: true }),
       TestNode.start({ config: 'video:\n  source: none\nupload:\n  max_kbit_s: 500\n' }),
     ]);
   });

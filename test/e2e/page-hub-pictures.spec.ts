@@ -64,7 +64,11 @@ describe("the fleet's page looks as it was kept", function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [full, empty, browser] = await Promise.all([StubHub.start(fleet()), StubHub.start([]), openBrowser()]);
+    [full, empty, browser] = await Promise.all([
+      StubHub.start(fleet()),
+      StubHub.start([]),
+      openBrowser('chromium', { deaf: true }),
+    ]);
     answerFlights(full);
     full.answers.set('GET /v1/events', { events: happened(), last: 4 });
   });

@@ -71,7 +71,7 @@ describe("the fleet's page", function () {
   before(async function () {
     if (noBrowser() !== null) return this.skip();
     const nodes = Array.from({ length: 20 }, (_, number) => entryOf(number));
-    [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser()]);
+    [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser('chromium', { deaf: true })]);
     tellStates();
     const made = Date.now();
     for (const [what, answer] of Object.entries({
@@ -622,7 +622,7 @@ describe("the fleet's page with many nodes", function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
   });
   after(async () => browser?.close());
 

@@ -67,7 +67,7 @@ describe('the map of the page', function () {
     [node, browser] = await Promise.all([
       TestNode.start({ pairing: { key: KEY } }),
       // There is no graphics card here: WebGL by software.
-      openBrowser('chromium', { extra: ['--enable-unsafe-swiftshader'] }),
+      openBrowser('chromium', { extra: ['--enable-unsafe-swiftshader'], deaf: true }),
     ]);
   });
   after(async () => {
@@ -129,7 +129,10 @@ describe('the map of the page', function () {
   });
 
   it('without any map, and without WebGL, there are land and sea from afar, and ground with a grid from near', async () => {
-    const plain = await openBrowser('chromium', { extra: ['--disable-webgl', '--disable-webgl2'] });
+    const plain = await openBrowser('chromium', {
+      extra: ['--disable-webgl', '--disable-webgl2'],
+      deaf: true,
+    });
     try {
       const page = await openPage(plain);
       const seen = watch(page, node.url);

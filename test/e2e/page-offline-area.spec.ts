@@ -31,7 +31,7 @@ describe('an offline area on the page', function () {
     ];
     [node, browser] = await Promise.all([
       TestNode.start({ pairing: { key: KEY }, config: `maps:\n  sources: ${JSON.stringify(sources)}\n` }),
-      openBrowser('chromium'),
+      openBrowser('chromium', { deaf: true }),
     ]);
   });
   after(async () => {

@@ -62,7 +62,8 @@ describe('a drone and its ground station: npm run start:pair', function () {
   it("the drone's vehicle and picture arrive on the ground through the radio", async () => {
     const heard = await telemetry(
       { url: `http://127.0.0.1:${first + GROUND}` },
-      (body) => body['mavlink_alive'] === true && body['position'] !== null,
+      ({ mavlink_alive: alive, position }) =>
+        alive === true && typeof (position as { readonly lat: number | null } | null)?.lat === 'number',
       { 'x-svc-key': key },
     );
     expect(heard['position']).to.have.property('lat').that.is.closeTo(-35.36, 0.01);

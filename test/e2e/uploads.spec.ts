@@ -483,7 +483,9 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
           (state) => state.problem !== null,
         );
         expect(left).to.equal(2);
-        expect(problem).to.match(/^[^\p{C}]{1,400}$/u).and.match(words);
+        expect(problem)
+          .to.match(/^[^\p{C}]{1,400}$/u)
+          .and.match(words);
         http.closeAllConnections();
         http.close();
       });

@@ -12,6 +12,7 @@ import {
   type Frame,
   firefox,
   type Page,
+  type Request,
 } from 'playwright-core';
 import { askAgain } from './ask-again.ts';
 import { ROOT } from './node.ts';
@@ -32,6 +33,7 @@ const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
 
 /** How long a page is waited for: many times what it takes on an idle machine. */
 const PATIENCE_MS = 60_000;
+const MAX_RELOADS = 5;
 
 /** Why a browser test cannot run here; null when it can. */
 export function noBrowser(name: BrowserName = 'chromium'): string | null {
@@ -78,9 +80,38 @@ function patient(browser: Browser): Browser {
   browser.newContext = async (options) => {
     const context = await newContext(options);
     context.setDefaultTimeout(PATIENCE_MS);
+    const newPage = context.newPage.bind(context);
+    context.newPage = async () => loadingWhole(await newPage());
     return context;
   };
   return browser;
+}
+
+/** A browser that is not deaf loses what a page is loading with each cable of another test: then it is loaded once more. */
+function loadingWhole(page: Page): Page {
+  const goto = page.goto.bind(page);
+  page.goto = async (url, options) => {
+    let lost = false;
+    const failed = (request: Request): void => {
+      lost ||= request.failure()?.errorText === 'net::ERR_NETWORK_CHANGED';
+    };
+    page.on('requestfailed', failed);
+    try {
+      let answer = await goto(url, options).catch((error: unknown) => {
+        if (!lost) throw error;
+        return null;
+      });
+      for (let again = 0; lost && again < MAX_RELOADS; again++) {
+        lost = false;
+        // A second `goto` of an address with a hash would load nothing.
+        answer = page.url() === 'about:blank' ? await goto(url, options) : await page.reload(options);
+      }
+      return answer;
+    } finally {
+      page.off('requestfailed', failed);
+    }
+  };
+  return page;
 }
 
 /** What Playwright sends to a browser. */
