@@ -61,7 +61,7 @@ describe('README and docs', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('every block says what it is; test/e2e/docs.spec.ts runs what is typed, but for a few with a reason', () => {
+  it('every block says what it is; test/e2e/typed-pages.ts runs what is typed, but for a few with a reason', () => {
     const blocks = TYPED_PAGES.flatMap((page) =>
       blocksOf(readFileSync(join(ROOT, page), 'utf8')).map((block) => ({ page, ...block })),
     );
