@@ -44,7 +44,7 @@ export class Machine {
     await chmod(root, 0o755); // it is the root folder of all users there
     const ready = process.env['SVC_TEST_DEBIAN'];
     if (ready === undefined) await bootstrap(root, ['systemd', 'systemd-sysv', 'dbus']);
-    else await run('cp', ['-a', `${ready}/.`, root]);
+    else await run('cp', ['-a', '--reflink=auto', `${ready}/.`, root]);
     await prepare(root);
     // Unified control groups, and systemd's filter programs for addresses: as on the boards.
     const bpf = ['--system-call-filter=bpf', '--capability=CAP_BPF,CAP_PERFMON,CAP_NET_ADMIN'];
