@@ -15,7 +15,7 @@ interface ReportAnswer extends FlightReport {
 class ReportCommand extends Command {
   static override summary = 'What happened in a flight, from a log on this machine; no node is needed.';
   static override description =
-    'Takes .BIN of ArduPilot, .ulg of PX4, .tlog of ground stations, whatever they are called. Findings stand in the order in which they began.';
+    'Takes .BIN of ArduPilot (also turned into text), .ulg of PX4, .tlog of ground stations, whatever they are called. Findings stand in the order in which they began.';
   static override enableJsonFlag = true;
   static override examples = [
     '<%= config.bin %> report 00000042.BIN',

@@ -2,7 +2,14 @@ import type { Family } from '../flight/modes.ts';
 
 // LogEvent and LogErrorSubsystem (libraries/AP_Logger/AP_Logger.h).
 /** Of EV. */
-export const DATAFLASH_EVENT = { ARMED: 10, DISARMED: 11, LAND_COMPLETE: 18, NOT_LANDED: 28 } as const;
+/** TAKEOFF: of ArduCopter before 3.2. */
+export const DATAFLASH_EVENT = {
+  ARMED: 10,
+  DISARMED: 11,
+  TAKEOFF: 16,
+  LAND_COMPLETE: 18,
+  NOT_LANDED: 28,
+} as const;
 export const DATAFLASH_ERROR_GPS = 11;
 /** Subsystems of ERR that are no failsafes. */
 export const DATAFLASH_ERRORS: Readonly<Record<number, string>> = {
@@ -72,7 +79,9 @@ export function dataflashErrorWords(subsystem: number, code: number): string {
 
 const FAMILIES: Readonly<Record<string, Family>> = {
   ArduCopter: 'copter',
+  Copter: 'copter',
   ArduPlane: 'plane',
+  Plane: 'plane',
   ArduRover: 'rover',
   Rover: 'rover',
   ArduSub: 'sub',
@@ -80,6 +89,6 @@ const FAMILIES: Readonly<Record<string, Family>> = {
 
 /** What kind of vehicle a log is of, by the message in which the firmware names itself; null for any other message. */
 export function familyOfMessage(words: string): Family | null {
-  const [, name = ''] = /^(\w+) V\d+\.\d+/.exec(words) ?? [];
+  const [, name = ''] = /^(?:APM:)?(\w+) V\d+\.\d+/.exec(words) ?? [];
   return Object.hasOwn(FAMILIES, name) ? (FAMILIES[name] ?? null) : null;
 }

@@ -147,7 +147,7 @@ function half(view: DataView, at: number): number {
 const WORD_BYTES = 4;
 const WORD = 2 ** 32;
 /** By the column that has it; firmware before 3.3 wrote ms. */
-const CLOCKS = { TimeUS: 1e6, TimeMS: 1e3 } as const;
+const CLOCKS = { TimeUS: 1e6, TimeMS: 1e3, T: 1e3 } as const;
 
 /** The time of the rows of a log. One of 32 bits goes on where it wraps: µs do after 71.6 minutes. */
 export class DataflashClock {
@@ -178,7 +178,9 @@ export class DataflashClock {
   #columnOf(type: DataflashType): GetNumber | null {
     const known = this.#columns.get(type);
     if (known !== undefined) return known;
-    const made = this.#read(type.fields, 'TimeUS') ?? this.#read(type.fields, 'TimeMS');
+    // GPS.TimeMS of firmware before 3.3 is the time of the week; T beside it is that of the log.
+    const isOld = type.name === 'GPS' && type.fields.has('TimeMS');
+    const made = this.#read(type.fields, 'TimeUS') ?? this.#read(type.fields, isOld ? 'T' : 'TimeMS');
     this.#columns.set(type, made);
     return made;
   }

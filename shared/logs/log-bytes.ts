@@ -35,19 +35,24 @@ export class LogBytes {
     return new LogBytes(this.#readBytes, Math.min(most, this.#size));
   }
 
+  /** How many bytes are in memory from the next one on. */
+  get there(): number {
+    return this.#end - this.start;
+  }
+
   /** Where the next byte is in the file. */
   get position(): number {
-    return this.#next - (this.#end - this.start);
+    return this.#next - this.there;
   }
 
   /** Whether so many bytes follow, which are in memory then. @param count less than 256 KiB */
   has(count: number): boolean {
-    while (this.#end - this.start < count) if (!this.#read()) return false;
+    while (this.there < count) if (!this.#read()) return false;
     return true;
   }
 
   skip(count: number): void {
-    const there = this.#end - this.start;
+    const { there } = this;
     if (count <= there) {
       this.start += count;
       return;

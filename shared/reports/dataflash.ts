@@ -33,10 +33,18 @@ class Row {
     return this.#type?.fields.has(column) === true;
   }
 
-  /** NaN: there is no such column. */
-  number(column: string): number {
-    const field = this.#type?.fields.get(column);
-    return field?.get == null ? Number.NaN : field.get(this.#view, this.#start + field.at);
+  /** @param columns the first of them that is there: names have changed. NaN: there is none */
+  number(...columns: readonly string[]): number {
+    for (const column of columns) {
+      const field = this.#type?.fields.get(column);
+      if (field?.get != null) return field.get(this.#view, this.#start + field.at);
+    }
+    return Number.NaN;
+  }
+
+  /** Of a value that firmware before 3.4 wrote as a whole number of so small a part. */
+  scaled(column: string, part: number): number {
+    return this.number(column) * (this.#type?.fields.get(column)?.size === 2 ? part : 1);
   }
 
   text(column: string): string {
@@ -60,7 +68,9 @@ class DataflashRows {
   readonly #sink: FactSink;
   readonly #clock: DataflashClock;
   readonly #row = new Row();
-  #isTold = false;
+  /** Of the last row, s. */
+  #at: number | null = null;
+  readonly #early: Fact[] = [];
 
   constructor(log: LogBytes, sink: FactSink) {
     this.#clock = new DataflashClock(log);
@@ -68,26 +78,34 @@ class DataflashRows {
   }
 
   read(type: DataflashType, log: LogBytes): void {
-    const at = this.#clock.timeOf(type, log.view, log.start);
-    if (at === null) return;
-    if (!this.#isTold) {
-      this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
-      this.#sink.take(at, { kind: 'log', log: 'dataflash' });
-    }
-    this.#isTold = true;
-    this.#sink.seen(at);
+    // Messages, parameters and events had no time before 3.3: theirs is that of the row before, or of the first one that has one.
+    const isTimed = type.fields.has('TimeUS') || type.fields.has('TimeMS');
+    const at = isTimed ? this.#clock.timeOf(type, log.view, log.start) : this.#at;
     const tell = MESSAGES[type.name];
-    if (tell === undefined) return;
-    for (const fact of tell(this.#row.load(type, log))) this.#sink.take(at, fact);
+    const facts = tell === undefined ? [] : tell(this.#row.load(type, log));
+    if (at === null) {
+      if (!isTimed) this.#early.push(...facts);
+      return;
+    }
+    if (this.#at === null) for (const fact of [...FIRST, ...this.#early.splice(0)]) this.#sink.take(at, fact);
+    this.#at = at;
+    this.#sink.seen(at);
+    for (const fact of facts) this.#sink.take(at, fact);
   }
 }
 
+const FIRST: readonly Fact[] = [
+  { kind: 'firmware', firmware: 'ardupilot' },
+  { kind: 'log', log: 'dataflash' },
+];
 const GPS_EPOCH_MS = Date.UTC(1980, 0, 6);
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 /** Since 2017. */
 const LEAP_MS = 18_000;
 const FIX_3D = 3;
-const OUTPUTS = Array.from({ length: 14 }, (_, output) => `C${output + 1}`);
+const OUTPUTS = Array.from({ length: 14 }, (_, at) =>
+  ['C', 'Ch', 'Chan', 'Mot'].map((name) => `${name}${at + 1}`),
+);
 const HOME = 1;
 /** `gps_glitching` of nav_filter_status (libraries/AP_NavEKF/AP_Nav_Common.h). */
 const GLITCHING_BIT = 14;
@@ -118,7 +136,7 @@ function leanOf(
 const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
   PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: row.text('Name'), value })),
   MSG: (row) => factsOfMessage(row.text('Message')),
-  MODE: (row) => factOf(row, 'ModeNum', (mode) => ({ kind: 'mode', mode })),
+  MODE: (row) => [{ kind: 'mode', mode: row.number('ModeNum', 'Mode') }],
   EV: (row) => factsOfEvent(row.number('Id')),
   ERR: (row) => factsOfError(row.number('Subsys'), row.number('ECode')),
   GPS: (row) => (isFirst(row, 'I') ? factsOfGps(row) : []),
@@ -150,6 +168,14 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
       ? [{ kind: 'cell', volts: Math.min(...cells), of: 'BCL.V1' }]
       : [];
   },
+  // Before 3.7, and MOT before 3.2.
+  CURR: (row) => [
+    { kind: 'current', amps: row.scaled('Curr', 0.01) },
+    { kind: 'voltage', volts: row.scaled('Volt', 0.01), of: 'CURR.Volt' },
+    ...factOf(row, 'CurrTot', (mah) => ({ kind: 'used', mah })),
+    ...factOf(row, 'Vcc', () => ({ kind: 'board', volts: row.scaled('Vcc', 0.001), of: 'CURR.Vcc' })),
+  ],
+  MOT: (row) => outputsOf(row, 'MOT.Mot#'),
   VIBE: (row) => factsOfVibration(row),
   MAG: (row) => {
     const length = Math.hypot(row.number('MagX'), row.number('MagY'), row.number('MagZ'));
@@ -168,13 +194,14 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
     factOf(row, 'RPM', (rpm) => ({ kind: 'esc', index: row.number('Instance'), rpm, of: 'ESC.RPM' })),
   XKF4: (row) => factsOfEstimator(row, 'XKF4'),
   NKF4: (row) => factsOfEstimator(row, 'NKF4'),
-  RCOU: (row) => {
-    const pwm = OUTPUTS.map((column) => row.number(column));
-    return [
-      { kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of: 'RCOU.C#' },
-    ];
-  },
+  EKF4: (row) => factsOfEstimator(row, 'EKF4'),
+  RCOU: (row) => outputsOf(row, row.has('C1') ? 'RCOU.C#' : 'RCOU.Ch#'),
 };
+
+function outputsOf(row: Row, of: string): readonly Fact[] {
+  const pwm = OUTPUTS.map((columns) => row.number(...columns));
+  return [{ kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of }];
+}
 
 /** The firmware is a message of its own: `ArduCopter V4.5.7 (2a3dc4b7)`. */
 function factsOfMessage(words: string): readonly Fact[] {
@@ -198,6 +225,7 @@ function factsOfEvent(id: number): readonly Fact[] {
       return [{ kind: 'armed', armed: false }];
     case DATAFLASH_EVENT.LAND_COMPLETE:
       return [{ kind: 'landed', landed: true }];
+    case DATAFLASH_EVENT.TAKEOFF:
     case DATAFLASH_EVENT.NOT_LANDED:
       return [
         { kind: 'landed', landed: true },
@@ -241,7 +269,7 @@ const ERROR_VERDICTS: Readonly<Record<number, Verdict>> = {
 function factsOfGps(row: Row): readonly Fact[] {
   const status = row.number('Status');
   const [satellites, hdop] = [row.number('NSats'), row.number('HDop')];
-  const [week, ms] = [row.number('GWk'), row.number('GMS')];
+  const [week, ms] = [row.number('GWk', 'Week'), row.number('GMS', 'TimeMS')];
   const facts: Fact[] = [
     { kind: 'gps', satellites, hdop, of: 'GPS.NSats' },
     {
@@ -289,7 +317,7 @@ function factsOfEstimator(row: Row, message: string): readonly Fact[] {
   const status = row.number('SS');
   const ekf: Fact = {
     kind: 'ekf',
-    compass: row.number('SM'),
+    compass: Math.max(...['SM', 'SMX', 'SMY', 'SMZ'].map((axis) => row.number(axis)).filter(Number.isFinite)),
     velocity: row.number('SV'),
     position: row.number('SP'),
     height: row.number('SH'),

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { binaryOfText, isDataflashText } from '../logs/dataflash-text.ts';
 import type { LogBytes } from '../logs/log-bytes.ts';
 import { isUlog } from '../logs/ulog.ts';
 import type { FlightReport } from '../schemas/flight-report.ts';
@@ -12,7 +13,7 @@ import { readUlog } from './ulog.ts';
 /** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
 export function readOnboard(log: LogBytes, sink: FactSink): void {
   if (isUlog(log)) readUlog(log, sink);
-  else readDataflash(log, sink);
+  else readDataflash(isDataflashText(log) ? binaryOfText(log) : log, sink);
 }
 
 /** @throws ApiError E_LOG for what is no log */

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { isDataflashText } from '../logs/dataflash-text.ts';
 import type { LogBytes } from '../logs/log-bytes.ts';
 import { walkTlog } from '../logs/tlog.ts';
 import { isUlog } from '../logs/ulog.ts';
@@ -10,9 +11,6 @@ import { readTlog } from './tlog.ts';
 export type FileKind = 'tlog' | 'onboard';
 
 const DATAFLASH = Uint8Array.of(0xa3, 0x95);
-/** With which one that was turned into text tells its first type, within so many bytes. */
-const TEXT = 'FMT, 128,';
-const TEXT_BYTES = 4096;
 /** A telemetry log has a frame within. */
 const LOOK_BYTES = 64 * 1024;
 
@@ -22,7 +20,7 @@ const LOOK_BYTES = 64 * 1024;
  */
 export function fileKindOf(log: LogBytes): FileKind {
   if (!log.has(1)) throw new ApiError('E_LOG', 'This file is empty.');
-  if (isUlog(log) || log.isNext(DATAFLASH)) return 'onboard';
+  if (isUlog(log) || log.isNext(DATAFLASH) || isDataflashText(log)) return 'onboard';
   const ahead = log.again(LOOK_BYTES);
   let isTlog = false;
   walkTlog(ahead, () => {
@@ -32,17 +30,8 @@ export function fileKindOf(log: LogBytes): FileKind {
   if (isTlog) return 'tlog';
   throw new ApiError(
     'E_LOG',
-    isText(log)
-      ? 'This is a log of ArduPilot that was turned into text. Its .BIN is needed.'
-      : 'This is no log of a flight: ArduPilot writes .BIN, PX4 .ulg, ground stations write .tlog.',
+    'This is no log of a flight: ArduPilot writes .BIN, PX4 .ulg, ground stations write .tlog.',
   );
-}
-
-function isText(log: LogBytes): boolean {
-  log.has(TEXT_BYTES);
-  return new TextDecoder('latin1')
-    .decode(log.bytes.subarray(log.start, log.start + TEXT_BYTES))
-    .includes(TEXT);
 }
 
 /** @param log at its beginning. @throws ApiError E_LOG for what is no log */

@@ -59,7 +59,12 @@ describe('svc report', function () {
     for (const [name, bytes, code, said] of [
       ['empty.BIN', '', EXIT.refused, 'empty.BIN: This file is empty.'],
       ['cut.BIN', whole.subarray(0, 60), EXIT.refused, 'names none of its messages'],
-      ['text.log', '9\n\nArduCopter V3.1\nFMT, 128, 89, FMT, BBnNZ\n', EXIT.refused, 'Its .BIN is needed.'],
+      [
+        'text.log',
+        '9\n\nArduCopter V3.1\nFMT, 128, 89, FMT, BBnNZ\n',
+        EXIT.refused,
+        'names none of its messages',
+      ],
       ['picture.png', Buffer.alloc(100_000, 0xfd), EXIT.refused, 'This is no log of a flight'],
     ] as const) {
       const answer = await svc(nowhere, 'report', await fileOf(name, bytes));
