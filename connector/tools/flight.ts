@@ -205,9 +205,9 @@ async function armForMission(context: ToolContext): Promise<Commanded | null> {
 
 async function startMission(context: ToolContext): Promise<ToolAnswer> {
   const waits = context.args['wait'] === true;
-  const telemetry = waits ? await context.ask('telemetry.get') : null;
   const refused = await armForMission(context);
   if (refused !== null) return told(context, refused);
+  const telemetry = waits ? await context.ask('telemetry.get') : null;
   const { accepted, answer } = await command(context, 'missionStart', []);
   if (!accepted || telemetry === null) return told(context, { accepted, answer });
   const first = firstItemOf(telemetry.autopilot) ?? 1;
