@@ -174,10 +174,7 @@ const flown = (...steps: readonly Json[]): readonly Step[] => [
   ['flight_plan', () => ({ steps })],
   ['flight_run', (job) => ({ code: newest(job)['code'] })],
 ];
-const move = (direction: string, metres: number): Step => [
-  'move',
-  () => ({ direction, distance_m: metres }),
-];
+const move = (direction: string, metres: number): Step => ['move', () => ({ direction, distance_m: metres })];
 const takeoff = (metres: number): Step => ['takeoff', () => ({ altitude_m: metres })];
 const logFile = (): string => process.env['SVC_BENCH_LOG'] ?? '';
 
@@ -457,7 +454,12 @@ export async function benchCopilot(): Promise<readonly Result[]> {
   for (const [server, { done }] of all) {
     const right = done.filter(({ verdict }) => verdict === 'right').length;
     const read = done.reduce((sum, one) => sum + one.read, 0);
-    results.push({ name: `${server}: jobs that are right`, value: right, unit: 'of 10', note: `${read} bytes read` });
+    results.push({
+      name: `${server}: jobs that are right`,
+      value: right,
+      unit: 'of 10',
+      note: `${read} bytes read`,
+    });
   }
   return results;
 }
