@@ -36,6 +36,8 @@ const CALL_MS = 240_000;
 const SIDE_M = 40;
 const RTL = 20;
 const ARM = 400;
+const SET_MODE = 176;
+const GUIDED = 4;
 const LOW_VOLTAGE = 'Battery 1 below minimum arming voltage';
 const KEYED = { 'x-svc-key': KEY };
 
@@ -257,6 +259,7 @@ const WISHES: readonly Wish[] = [
     ours: [['flight_check']],
     peers: { 'mavlink-mcp': [['check_armable']] },
     prepare: async ({ seen, sim }) => {
+      seen.client.order(SET_MODE, 1, GUIDED); // or the mode is what speaks against it
       if (sim !== null) await sim.fault({ armRefuse: LOW_VOLTAGE });
       else await seen.param('BATT_ARM_VOLT', 50);
       const told = seen.client.text('minimum arming voltage', SETTLED_MS);
@@ -285,9 +288,12 @@ const WISHES: readonly Wish[] = [
     name: 'battery and position now',
     ours: [['telemetry_snapshot']],
     peers: { 'mavlink-mcp': [['get_status']] },
-    isRight: ({ seen, text }) =>
-      [seen.lat, seen.lon].every((degree) => text.includes(degree.toFixed(4).slice(0, -1))) &&
-      [-1, 0, 1].some((by) => text.includes(`${seen.battery + by}`)),
+    isRight: ({ seen, text }) => {
+      const figures = (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+      const says = (value: number, within: number): boolean =>
+        figures.some((figure) => Math.abs(figure - value) <= within);
+      return says(seen.lat, 1e-4) && says(seen.lon, 1e-4) && says(seen.battery, 1);
+    },
   },
 ];
 
