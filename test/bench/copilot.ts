@@ -357,7 +357,10 @@ async function carryOut(
   await wait(500); // the newest of the observer's
   seen.look();
   const verdict = (await wish.isRight(job)) ? 'right' : 'WRONG';
-  if (verdict === 'WRONG') process.stderr.write(`${server}, ${wish.name}: ${job.text.slice(0, 600)}\n`);
+  if (verdict === 'WRONG')
+    process.stderr.write(
+      `${server}, ${wish.name} (${seen.track.length} places, ${seen.highest} m, armed ${seen.armed}): ${job.text.slice(0, 600)}\n`,
+    );
   await wish.tidy?.(vehicle);
   await seen.down();
   return { server, job: wish.name, ...sum, seconds, verdict };
