@@ -272,6 +272,8 @@ class Flying {
   readonly #own: ReadonlySet<string | null> | undefined;
   /** Ours as well: that of the beginning, until a step chooses one; then that of a stop. */
   #mode: string | null;
+  /** Refused, or not acknowledged. */
+  photosMissed = 0;
 
   constructor(context: ToolContext, kept: KeptPlan, run: Run, autopilot: number | undefined) {
     this.#context = { ...context, args: kept.allowFar ? { allow_far: true } : {} };
@@ -290,7 +292,9 @@ class Flying {
     const { cmd, args } = leg;
     if (cmd === 'stay') return this.#stay(leg, index);
     const { accepted, answer } = await command(this.#context, cmd, args);
-    if (!accepted) return { ended: 'refused', state: stateLine(before), more: answer.value };
+    // A vehicle without a camera is not left in the air for it.
+    if (!accepted && cmd === 'photo') this.photosMissed++;
+    else if (!accepted) return { ended: 'refused', state: stateLine(before), more: answer.value };
     if (cmd !== 'photo') this.#mode = null;
     switch (cmd) {
       case 'photo':
@@ -418,9 +422,12 @@ async function fly(context: ToolContext, flights: Flights, run: Run, kept: KeptP
     const [steps, all] = [stepsDone(plan, done), plan.words.length];
     const at = plan.legs[done]?.step ?? all;
     const who = ended === 'interrupted' ? ` (${run.interruptedBy ?? 'unknown'})` : '';
+    const { photosMissed } = flying;
+    const missed =
+      photosMissed === 0 ? '' : ` Photos that the vehicle refused or did not answer to: ${photosMissed}.`;
     const message = isDone
-      ? `All ${all} steps are flown.`
-      : `Stopped in step ${at} of ${all} (${plan.words[at - 1] ?? ''}); ${steps === 0 ? 'no step is' : steps === 1 ? 'step 1 is' : `steps 1 to ${steps} are`} done. ${ENDS[ended]}${who} Nothing else was commanded.`;
+      ? `All ${all} steps are flown.${missed}`
+      : `Stopped in step ${at} of ${all} (${plan.words[at - 1] ?? ''}); ${steps === 0 ? 'no step is' : steps === 1 ? 'step 1 is' : `steps 1 to ${steps} are`} done. ${ENDS[ended]}${who} Nothing else was commanded.${missed}`;
     return {
       value: {
         ...more,
@@ -429,6 +436,7 @@ async function fly(context: ToolContext, flights: Flights, run: Run, kept: KeptP
         ended,
         steps_done: steps,
         steps: all,
+        ...(photosMissed === 0 ? {} : { photos_missed: photosMissed }),
         waited_s: Math.round((performance.now() - began) / 100) / 10,
         state,
         message,

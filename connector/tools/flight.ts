@@ -1,6 +1,7 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { type Goal, type GoalName, goalOf } from '../../shared/flight/goals.ts';
 import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.ts';
+import { AUTOPILOT_ARDUPILOT, familyOf } from '../../shared/flight/modes.ts';
 import { stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -187,8 +188,25 @@ interface Commanded {
   readonly answer: ToolAnswer;
 }
 
+/** ArduPilot's copters arm in no mission, and no other of its vehicles does it by itself; PX4 arms with the mission. */
+async function armForMission(context: ToolContext): Promise<Commanded | null> {
+  const seen = await look(context);
+  if (seen instanceof Denial || seen.armed !== false || seen.autopilot !== AUTOPILOT_ARDUPILOT) return null;
+  // So that nobody signs, and nothing is armed for, a mission that the node refuses.
+  const body = { ...commandBody('missionStart', [], context.args['allow_far'] === true), dry_run: true };
+  await context.ask('command.post', { body, timeoutMs: COMMAND_MS });
+  if (familyOf(seen.autopilot, seen.type ?? 0) === 'copter') {
+    const chosen = await command(context, 'mode', ['GUIDED']);
+    if (!chosen.accepted) return chosen;
+  }
+  const armed = await command(context, 'arm', []);
+  return armed.accepted ? null : armed;
+}
+
 async function startMission(context: ToolContext): Promise<ToolAnswer> {
   const waits = context.args['wait'] === true;
+  const refused = await armForMission(context);
+  if (refused !== null) return told(context, refused);
   const telemetry = waits ? await context.ask('telemetry.get') : null;
   const { accepted, answer } = await command(context, 'missionStart', []);
   if (!accepted || telemetry === null) return told(context, { accepted, answer });
@@ -257,6 +275,7 @@ export const flightTools: readonly Tool[] = [
       name: 'mission_start',
       title: 'Start the mission',
       cmd: 'missionStart',
+      description: 'Arms if needed, and flies the mission.',
       input: {
         properties: {
           allow_far: ALLOW_FAR,

@@ -1,3 +1,4 @@
+import { seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
 import { Denial } from '../denial.ts';
@@ -7,6 +8,7 @@ import type { Plane } from '../planes/plane.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord, rowOf } from '../rows.ts';
+import { shortText } from '../short-text.ts';
 import { reading } from './parts.ts';
 import type { Arguments, Tool } from './tool.ts';
 
@@ -33,6 +35,32 @@ type Part = keyof typeof PARTS;
 
 function partOf(named: unknown): Part {
   return Object.keys(PARTS).find((part): part is Part => part === named) ?? 'node';
+}
+
+/** What a person asks of a vehicle; sticks, outputs, motors, ages and counters are in the structure. */
+function telemetryText(value: JsonObject): string {
+  const { position, velocity, battery, failsafe, gps, home, mission, fence, statustext } = value;
+  const [attitude, ekf, prearm] = [value['attitude'], value['ekf'], value['prearm']].map(asRecord);
+  const texts = Array.isArray(statustext) ? statustext.map((each) => asRecord(each)['text']) : [];
+  const brief = {
+    position,
+    velocity,
+    attitude: {
+      roll_deg: attitude?.['roll_deg'],
+      pitch_deg: attitude?.['pitch_deg'],
+      yaw_deg: attitude?.['yaw_deg'],
+    },
+    battery,
+    failsafe,
+    gps,
+    ekf: { ok: ekf?.['ok'] },
+    prearm: { can_arm: prearm?.['can_arm'], reasons: prearm?.['reasons'] },
+    home,
+    mission,
+    fence,
+    texts,
+  };
+  return `${stateLine(seenIn(value))}\n${shortText(brief)}`;
 }
 
 export const statusTools: readonly Tool[] = [
@@ -65,14 +93,20 @@ export const statusTools: readonly Tool[] = [
       return { value: modems === null ? told : { ...told, modems } };
     },
   },
-  reading(
-    {
-      name: 'telemetry_snapshot',
-      title: 'Telemetry',
-      description: 'The vehicle now: position, attitude, battery, GPS, mode, its newest texts.',
+  {
+    ...reading(
+      {
+        name: 'telemetry_snapshot',
+        title: 'Telemetry',
+        description: 'The vehicle now: position, attitude, battery, GPS, mode, its newest texts.',
+      },
+      'telemetry.get',
+    ),
+    run: async ({ ask }) => {
+      const value = asRecord(await ask('telemetry.get'));
+      return { value, text: telemetryText(value) };
     },
-    'telemetry.get',
-  ),
+  },
   {
     name: 'fleet_list_nodes',
     title: 'Nodes',

@@ -26,6 +26,8 @@ export interface SeenVehicle {
   readonly speed: number | null;
   /** Percent. */
   readonly battery: number | null;
+  /** MAV_AUTOPILOT */
+  readonly autopilot: number | null;
   /** MAV_TYPE */
   readonly type: number | null;
 }
@@ -47,6 +49,7 @@ export function seenIn(telemetry: unknown): SeenVehicle {
     phase: flightPhase({ armed, landed, height: knownHeight(position) }),
     speed: numberOf(recordOf(body['velocity'])['groundspeed']),
     battery: numberOf(recordOf(body['battery'])['remaining']),
+    autopilot: numberOf(body['autopilot']),
     type: numberOf(body['mav_type']),
   };
 }

@@ -1,10 +1,11 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|hub-lists|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|replicas|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|copilot|extensions|fleet|flight-data|footprint|front|framing|hub-command|hub-lists|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|replicas|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { commitOf } from '../support/machine-facts.ts';
 import { ROOT } from '../support/node.ts';
 import { benchConnector } from './connector.ts';
+import { benchCopilot } from './copilot.ts';
 import { benchExtensions } from './extensions.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlightData } from './flight-data.ts';
@@ -33,6 +34,7 @@ import { benchVision } from './vision.ts';
 
 const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   connector: benchConnector,
+  copilot: benchCopilot,
   extensions: benchExtensions,
   fleet: benchFleet,
   'flight-data': benchFlightData,

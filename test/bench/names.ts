@@ -1,6 +1,7 @@
 /** All benches of `npm run bench`. */
 export const BENCH_NAMES = [
   'connector',
+  'copilot',
   'extensions',
   'fleet',
   'flight-data',

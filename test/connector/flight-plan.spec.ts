@@ -177,13 +177,6 @@ describe('a plan', function () {
     home = await tempDir();
     stub = await StubNode.start();
     stub.answers.set('GET /api/telemetry', () => [200, now]);
-    stub.answers.set('POST /api/command', (req) => {
-      void bodyOf(req).then(({ cmd, args }) => {
-        sent.push(String(cmd));
-        does(String(cmd), args as readonly number[], (next) => (now = next));
-      });
-      return [200, { ack: { observed: true, accepted: true } }];
-    });
     client = await connectStdio({
       args: ['--target', 'agent', stub.url, '--flight-enforced', '--token', stub.token('read', 'flight')],
       home,
@@ -193,6 +186,13 @@ describe('a plan', function () {
   });
   beforeEach(() => {
     [now, does, sent] = [FLYING, arrives, []];
+    stub.answers.set('POST /api/command', (req) => {
+      void bodyOf(req).then(({ cmd, args }) => {
+        sent.push(String(cmd));
+        does(String(cmd), args as readonly number[], (next) => (now = next));
+      });
+      return [200, { ack: { observed: true, accepted: true } }];
+    });
     stub.answers.set('GET /api/config', [200, { mavlink: { endpoints: [] }, flight: { max_goto_m: 2000 } }]);
     stub.answers.delete('GET /api/params');
     stub.answers.delete('GET /api/fence');
@@ -220,6 +220,24 @@ describe('a plan', function () {
     return { code, confirm_id: waiting.code };
   };
   const north = (metres: number): Json => ({ do: 'move', north_m: metres });
+
+  it('is not left in the air for a photo that the vehicle does not take', async () => {
+    let commands = 0;
+    stub.answers.set('POST /api/command', (req) => {
+      void bodyOf(req).then(({ cmd, args }) => {
+        sent.push(String(cmd));
+        does(String(cmd), args as readonly number[], (next) => (now = next));
+      });
+      return [200, { ack: { observed: true, accepted: ++commands !== 2, result_name: 'UNSUPPORTED' } }];
+    });
+    const code = await codeOf([north(10), { do: 'photo' }, north(10)]);
+    const { value } = await callTool(client, 'flight_run', await signed(code));
+    expect(value, JSON.stringify(value)).to.include({ ok: true, steps_done: 3, photos_missed: 1 });
+    expect(value['message']).to.equal(
+      'All 3 steps are flown. Photos that the vehicle refused or did not answer to: 1.',
+    );
+    expect(sent).to.deep.equal(['goto', 'photo', 'goto']);
+  });
 
   it('flies each leg with one command, and the arguments that were signed', async () => {
     const code = await codeOf([north(10), { do: 'move', forward_m: 10 }, { do: 'altitude', altitude_m: 20 }]);

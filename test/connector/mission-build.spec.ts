@@ -164,8 +164,6 @@ describe('a mission from figures to the landing', function () {
     const held = (await callTool(client, 'mission_read')).value;
     expect(held['count']).to.equal(7);
 
-    await callTool(client, 'flight_mode', { mode: 'GUIDED' });
-    await callTool(client, 'flight_takeoff', { altitude_m: 5 });
     const said: string[] = [];
     const flown = await client.callTool(
       { name: 'mission_start', arguments: { wait: true, timeout_s: 150 } },

@@ -79,6 +79,8 @@ describe('a place that is too far away', () => {
     ];
     for (const order of orders)
       expect((await rig.calls.command({ ...order, dry_run: true })).status, order.cmd).to.equal('checked');
+    const unknown = await refusal(rig.calls.command({ cmd: 'mode', args: ['HOVER'], dry_run: true }));
+    expect(unknown.message).to.match(/^Unknown mode: HOVER\. This vehicle knows: /);
     expect(rig.sent.filter(({ id }) => id === 75 || id === 76)).to.deep.equal([]);
     await rig.link.stop();
   });

@@ -217,6 +217,7 @@ export class Commands {
     if (cmd === 'rebootAutopilot')
       guard.demand('reboot', system, false, { says: 'reboot the flight controller' });
     if (cmd === 'motorTest') guard.demand('motor_test', system, false, { says: 'test a motor' });
+    if (cmd === 'mode') this.#sender.numberOfMode(String(args[0]));
     if (!allowFar) await this.#checkPlace(cmd, args);
     const ack = { observed: false, result: null, result_name: null, accepted: false };
     return { status: 'checked', cmd, ack };

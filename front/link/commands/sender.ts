@@ -124,15 +124,20 @@ export class Sender {
     return result;
   }
 
-  async mode(context: Context, name: string): Promise<number | null> {
+  /** @throws ApiError E_BAD_REQUEST for a mode that this vehicle does not have */
+  numberOfMode(name: string): number {
     const family = this.#family();
     const number = modeNumber(family, name);
-    if (number === null) {
-      throw new ApiError(
-        'E_BAD_REQUEST',
-        `Unknown mode: ${name}. This vehicle knows: ${modeNames(family).join(', ')}.`,
-      );
-    }
+    if (number !== null) return number;
+    throw new ApiError(
+      'E_BAD_REQUEST',
+      `Unknown mode: ${name}. This vehicle knows: ${modeNames(family).join(', ')}.`,
+    );
+  }
+
+  async mode(context: Context, name: string): Promise<number | null> {
+    const family = this.#family();
+    const number = this.numberOfMode(name);
     const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
     const shows = (): boolean => this.#options.vehicle.customMode === number;
     const result = await this.long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
