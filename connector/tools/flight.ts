@@ -285,6 +285,7 @@ export const flightTools: readonly Tool[] = [
       },
     }),
     routes: ['command.post', 'telemetry.get'],
+    summary: () => 'Arms the motors if they are not armed, and flies the mission that the vehicle holds.',
     run: startMission,
   },
   flying({ name: 'mission_pause', title: 'Pause the mission', cmd: 'pauseMission' }),
