@@ -107,9 +107,7 @@ describe(`people of hosted AI clients${missing === null ? '' : ` (${missing})`}`
   }
 
   /** The whole way: refused, discovery, the provider's page, PKCE, connected. */
-  async function enter(
-    who: string,
-  ): Promise<{
+  async function enter(who: string): Promise<{
     readonly client: Client;
     readonly hosted: Hosted;
     readonly transport: StreamableHTTPClientTransport;
