@@ -106,7 +106,7 @@ export class MachineAuth implements Authenticator {
 }
 
 /** @throws Denial unauthorized */
-function bearerOf({ headers, rawHeaders }: IncomingMessage, what: string): string {
+export function bearerOf({ headers, rawHeaders }: IncomingMessage, what: string): string {
   // Node keeps the first of several.
   if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization').length > 1)
     throw new Denial('unauthorized', 'Send one Authorization header.');

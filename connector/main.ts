@@ -1,8 +1,5 @@
 /** svc-mcp: the composition root of the connector. The only file of it that reads env and argv. */
 
-import { randomBytes } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/server';
-import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
 import { memberOf } from '../shared/member.ts';
 import { operatorFiles } from '../shared/operator/operator-files.ts';
@@ -11,40 +8,19 @@ import { named, runServices, type Service } from '../shared/process/services.ts'
 import { VERSION } from '../shared/version.ts';
 import { ConnectorAudit } from './audit/audit.ts';
 import { type Authenticator, BearerAuth, MachineAuth } from './authenticate.ts';
-import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
-import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
-import { Gate } from './gate/gate.ts';
-import { NodeSignatures } from './gate/node-signatures.ts';
-import { Questions } from './gate/questions.ts';
-import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
-import { WayDown } from './gate/way-down.ts';
-import { bytesOfText, Pages } from './pages.ts';
-import { Contributions } from './planes/contributions.ts';
-import type { FleetPlane } from './planes/fleet-plane.ts';
+import { isSimulated } from './gate/flight-safety.ts';
 import type { NodeClient } from './planes/node-client.ts';
-import { Offers } from './planes/offers.ts';
 import { openPlane } from './planes/open-plane.ts';
 import { LanPlane, type Plane } from './planes/plane.ts';
 import { sideBySide } from './planes/side-by-side.ts';
 import { ownPrincipal, type Principal, readToken, SOCKET, STDIO } from './principal.ts';
-import { contributedPrompts, PROMPTS } from './prompts.ts';
-import { Resources } from './resources.ts';
-import type { ServerDeps } from './server.ts';
+import { fleetOf, Serving } from './serving.ts';
 import { readSettings, type Settings, USAGE, UsageError } from './settings.ts';
-import { compileCatalogue } from './tools/catalogue.ts';
-import { contributedTools } from './tools/contributed.ts';
 import type { HttpFace } from './transports/http.ts';
 import { stdioService } from './transports/stdio.ts';
 
 const steady = (): number => performance.now();
-const IDENTITY_MS = 3000;
-/** Over a broker, what nobody waits for is asked rarely. */
-const FLEET_WATCH_MS = 60_000;
-/** And not of every node of a large fleet. */
-const FLEET_WATCHED = 200;
-
-const EVERYTHING = { refresh: async (): Promise<void> => Promise.resolve(), has: (): boolean => true };
 
 async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (argv.includes('--help') || argv.length === 0) {
@@ -58,6 +34,10 @@ async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   if (argv[0] === 'audit') return verifyAudit(argv.slice(1), env);
   const settings = readSettings(argv, env);
   const log = createLogger('svc-mcp', settings.logLevel);
+  if (settings.resource !== null) {
+    await servePeople(settings, env, log);
+    return 0;
+  }
   const plane = await openPlane(settings, env, log);
   if (settings.verify) return printVerify(plane, settings);
   await serve(settings, env, plane, log);
@@ -100,112 +80,38 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   const bearer: Authenticator =
     fleet === null ? new BearerAuth(plane, steady, Date.now) : new MachineAuth(fleet.session, token ?? '');
   const launched = fleet?.session.principal ?? (token === null ? null : readToken(token));
-  const watch = fleet === null ? {} : { watchMs: FLEET_WATCH_MS };
-  const watched = (): Plane['nodes'] =>
-    fleet === null
-      ? plane.nodes
-      : fleet.nodes.filter(({ presence }) => presence.online).slice(0, FLEET_WATCHED);
   if (settings.sim) await provesSimulated(plane, launched, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   const faces: HttpFace[] = [];
-  const connected = new Set<Server>();
-  const onChange = (): void => {
-    for (const face of faces) face.notify('tools');
-    for (const server of connected)
-      server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // the client is disconnecting
-  };
-  const flight = new FlightSafety({
-    declared: settings.flightEnforced,
-    simulator: settings.sim,
+  const confirm = async (principal: Principal): Promise<void> => bearer.confirm(principal);
+  const serving = new Serving({
+    settings,
+    operator: operatorFiles(env),
+    plane,
     launched,
-    onChange,
-    ...watch,
-    now: steady,
-    log,
-  });
-  const wayDown = new WayDown({ launched, now: steady });
-  let contributed = contributedTools([]);
-  const contributions = new Contributions({
-    nodes: watched,
-    ...watch,
-    launched,
-    onChange: () => {
-      contributed = contributedTools(contributions.all);
-      onChange();
-      for (const face of faces) for (const what of ['resources', 'prompts'] as const) face.notify(what);
-      for (const server of connected)
-        for (const told of [server.sendResourceListChanged(), server.sendPromptListChanged()])
-          told.catch((error: unknown) => log.debug(messageOf(error))); // as above
-    },
-    log,
-  });
-  // A fleet has nodes of every kind, and a question to each of them before every list is too much.
-  const offers =
-    fleet === null
-      ? new Offers({ nodes: () => plane.nodes, launched, onChange, now: steady, log })
-      : EVERYTHING;
-  const calls = new Calls({
-    catalogue: compileCatalogue(),
-    contributed: () => contributed,
-    plane,
-    gate: new Gate({
-      operator: operatorFiles(env),
-      flight,
-      wayDown,
-      signatures: new NodeSignatures(),
-      now: steady,
-      log,
-    }),
-    rate: new RateLimiter(TOOL_RATE, steady),
+    confirm,
     audit,
-    confirm: async (principal) => bearer.confirm(principal),
-    toolsets: settings.toolsets,
-    showsFlight: () => flight.shown,
-    pages: new Pages(steady),
-    onChange,
-    offers,
-  });
-  const resources = new Resources({
-    plane,
-    contributed: () => contributions.all,
-    rate: new RateLimiter(RESOURCE_RATE, steady),
-    pages: new Pages(steady, bytesOfText),
-    audit,
+    faces,
     log,
-    confirm: async (principal) => bearer.confirm(principal),
-    listeners: () => faces.flatMap(({ listeners }) => listeners),
   });
-  const deps: ServerDeps = {
-    calls,
-    plane,
-    resources,
-    prompts: () => [...PROMPTS, ...contributedPrompts(contributions.all)],
-    connected,
-    stateKey: randomBytes(32),
-    questions: new Questions(),
-  };
+  const { deps } = serving;
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
-
-  // One more or less may decide whether the tools ask for the node.
-  const onNodes = (): void => {
-    onChange();
-    for (const face of faces) face.notify('resources');
-    for (const server of connected)
-      server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
-  };
   const asked = new AbortController();
   const end = (): void => asked.abort();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
   const open = async (): Promise<readonly Service[]> => {
     if (transport === 'stdio') return [stdioService(deps, launched ?? STDIO, log, end)];
-    const { advertiserService, httpService, socketService } = await import('./transports/services.ts');
+    const { advertiserService, healthOf, httpService, socketService } = await import(
+      './transports/services.ts'
+    );
     const principal = fleet?.session.principal ?? SOCKET;
     const unix = socketService(settings, deps, plane, log, faces, transport === 'unix', principal);
     if (transport === 'unix') return [unix];
     const advertised = settings.mdns && settings.target === 'agent';
+    const health = healthOf(settings, plane, audit);
     return [
-      httpService(settings, deps, plane, bearer, audit, log, faces),
+      httpService({ settings, depsOf: () => deps, bearer, health, audit, log, faces }),
       unix,
       ...(advertised ? [advertiserService(settings, plane, log)] : []),
     ];
@@ -215,28 +121,44 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     const { discoveryService } = await import('./planes/discovery.ts');
     const admits = async (node: NodeClient): Promise<boolean> =>
       !settings.sim || (await saysSimulated(node, launched, log));
-    return [discoveryService(settings, plane, admits, onNodes, log)];
+    return [discoveryService(settings, plane, admits, serving.onNodes, log)];
   };
-  await runServices(
-    [
-      named('audit', audit),
-      named('resources', resources),
-      fleet === null ? identityService(plane, onNodes) : named('fleet', started(fleet, onNodes)),
-      ...(offers instanceof Offers ? [named('offers', offers)] : []),
-      named('extensions', contributions),
-      { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
-      { name: 'way down', start: () => wayDown.start(), stop: () => wayDown.stop() },
-      ...(await discovery()),
-      ...(await open()),
-    ],
+  await runUntil(
+    [named('audit', audit), ...serving.services, ...(await discovery()), ...(await open())],
     asked.signal,
-    () => undefined,
-    (sentence) => log.error(sentence),
+    log,
   );
 }
 
-function fleetOf(plane: Plane): FleetPlane | null {
-  return plane.mode === 'fleet' ? (plane as FleetPlane) : null;
+/** Serves people who sign in at the provider of a hub, each by themselves. */
+async function servePeople(settings: Settings, env: NodeJS.ProcessEnv, log: Logger): Promise<void> {
+  const [{ openPeople }, { httpService }] = await Promise.all([
+    import('./people.ts'),
+    import('./transports/services.ts'),
+  ]);
+  const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
+  const faces: HttpFace[] = [];
+  const people = await openPeople({ settings, operator: operatorFiles(env), audit, faces, now: steady, log });
+  if (settings.verify) {
+    process.stdout.write(
+      `✓ The hub takes tokens of ${people.metadata.authorization_servers[0]} for ${people.metadata.resource}\n`,
+    );
+    return;
+  }
+  const asked = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => asked.abort());
+  const { depsOf, health, metadata } = people;
+  const http = httpService({ settings, depsOf, bearer: people, health, metadata, audit, log, faces });
+  await runUntil([named('audit', audit), named('people', people), http], asked.signal, log);
+}
+
+async function runUntil(services: readonly Service[], signal: AbortSignal, log: Logger): Promise<void> {
+  await runServices(
+    services,
+    signal,
+    () => undefined,
+    (sentence) => log.error(sentence),
+  );
 }
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
@@ -254,33 +176,6 @@ async function saysSimulated(node: NodeClient, launched: Principal | null, log: 
     log.error(`${node.target.id}: ${messageOf(error)}`);
     return false;
   });
-}
-
-/** The connection to the fleet, which was opened before, tells of nodes and ends with the connector. */
-function started(fleet: FleetPlane, onNodes: () => void): Pick<Service, 'start' | 'stop'> {
-  return {
-    start: () => {
-      fleet.onChange = onNodes;
-    },
-    stop: () => fleet.stop(),
-  };
-}
-
-/** Asks the nodes who they are: one that was away at the start has not said so yet, and names change. */
-function identityService(plane: Plane, onLearned: () => void): Service {
-  let timer: NodeJS.Timeout | null = null;
-  return {
-    name: 'identity',
-    start() {
-      timer = every(IDENTITY_MS, 'identity', async () => {
-        if (await plane.learn()) onLearned();
-      });
-      timer.unref();
-    },
-    stop() {
-      if (timer !== null) clearInterval(timer);
-    },
-  };
 }
 
 try {

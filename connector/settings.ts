@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isDeviceId } from '../shared/device-id.ts';
+import { isLoopback } from './planes/hub.ts';
 import { TOOLSETS, type Toolset } from './toolsets.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
@@ -26,6 +27,8 @@ export interface Settings {
   readonly mqttUrl: string | null;
   /** fleet: a file in PEM, the authority that vouches for the hub. */
   readonly hubCa: string | null;
+  /** fleet: the address at which hosted clients reach us, and their people sign in; null: one machine credential for all. */
+  readonly resource: string | null;
   /** Where keys for machine credentials are. */
   readonly keysDir: string;
   readonly agentKey: string | null;
@@ -65,6 +68,8 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
                                      prints it on the node (SVC_NODE_FINGERPRINT)
   --audit-path ~/.svc/mcp/audit.ndjson
   --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, setup, or all
+  --resource URL                     fleet, over HTTP: the address at which hosted AI clients reach this connector; their
+                                     people sign in at the hub's provider, no machine credential (SVC_MCP_RESOURCE)
   --flight-enforced                  flight tools on; checked against the node's config (SVC_MCP_FLIGHT_ENFORCED=true)
   --sim                              every target is a simulator; refuses to start otherwise
   --discover                         local-fleet: find the nodes of the LAN; while the fleet file has none, adopt
@@ -102,6 +107,9 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
   if (adopt.size > 0 && !discover) throw new UsageError('--adopt is for --discover');
   const odd = [...adopt].find((id): boolean => !isDeviceId(id));
   if (odd !== undefined) throw new UsageError(`--adopt ${odd}: a node's id is 12 digits, 0-9 and a-f`);
+  const resource = values.resource ?? given('SVC_MCP_RESOURCE');
+  const token = values.token ?? given('SVC_MCP_TOKEN');
+  if (resource !== null) checkResource(resource, target, values, token);
   return {
     target,
     place: positionals[0] ?? (target === 'agent' ? given('SVC_AGENT_HOST') : null),
@@ -110,11 +118,12 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     httpPort: portOf(values['http-port'] ?? given('SVC_MCP_HTTP_PORT') ?? '8091'),
     fleetFile: values['fleet-file'] ?? given('SVC_MCP_FLEET_PATH') ?? join(home, 'fleet.json'),
     inlineFleet: given('SVC_MCP_FLEET'),
-    token: values.token ?? given('SVC_MCP_TOKEN'),
+    token,
     gcs: values.gcs ?? null,
     cloudUrl: given('SVC_CLOUD_URL'),
     mqttUrl: values['mqtt-url'] ?? given('SVC_MQTT_URL'),
     hubCa: given('SVC_HUB_CA'),
+    resource,
     keysDir: home,
     agentKey: given('SVC_MCP_AGENT_KEY'),
     nodeId: values['node-id'] ?? given('SVC_NODE_ID'),
@@ -133,6 +142,23 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     verify: values.verify === true,
     logLevel: level,
   };
+}
+
+/** @throws UsageError */
+function checkResource(
+  resource: string,
+  target: Settings['target'],
+  { transport, sim }: Pick<ReturnType<typeof parse>['values'], 'transport' | 'sim'>,
+  token: string | null,
+): void {
+  const url = URL.canParse(resource) ? new URL(resource) : null;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (!isSafe || url?.href !== resource || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new UsageError(`--resource ${resource}: it is an https address as https://ai.example.org/mcp`);
+  if (target !== 'fleet' || transport !== 'http')
+    throw new UsageError('--resource is for --target fleet --transport http');
+  if (sim === true || token !== null)
+    throw new UsageError('--resource: people sign in, so there is no SVC_MCP_TOKEN, and no --sim');
 }
 
 function parse(argv: readonly string[]) {
@@ -154,6 +180,7 @@ function parse(argv: readonly string[]) {
         'audit-path': { type: 'string' },
         toolset: { type: 'string', multiple: true },
         sim: { type: 'boolean' },
+        resource: { type: 'string' },
         'flight-enforced': { type: 'boolean' },
         discover: { type: 'boolean' },
         adopt: { type: 'string', multiple: true },

@@ -68,6 +68,7 @@ const OIDC = {
     'groups_claim',
     'groups',
     'hours',
+    'resources',
   ],
   properties: {
     issuer: safeUrl('(/[^\\s?#]*)?'),
@@ -104,6 +105,14 @@ const OIDC = {
       },
     },
     hours: { type: 'number', exclusiveMinimum: 0, maximum: 24, default: 8 },
+    // Connectors for hosted AI clients, as the provider's tokens name them (RFC 8707); none: no token of its is taken.
+    resources: {
+      type: 'array',
+      default: [],
+      maxItems: 16,
+      uniqueItems: true,
+      items: safeUrl('(/[A-Za-z0-9._~/-]*)?'),
+    },
   },
   additionalProperties: false,
 } as const;
@@ -379,5 +388,6 @@ flights:
 #   groups:
 #     - { group: fleet-admins, scopes: [read, safe_write, flight, admin], nodes: null }
 #     - { group: north, scopes: [read, flight], tags: [north] }
+#   resources: [https://ai.example.org/mcp]   # of connectors that hosted AI clients sign in at
 `;
 }

@@ -43,6 +43,13 @@ export async function openCallerKeys(folder: string, hub: string, credential: st
   }
 }
 
+/** For as long as this process runs: a person's sign-in is bound to no key. */
+export async function passingKeys(): Promise<CallerKeys> {
+  const signing = newSigningKey();
+  const jwk = publicJwk(signing);
+  return { signing, jwk, kid: await thumbprint(jwk), certificate: '', release: () => undefined };
+}
+
 interface Stored {
   /** Both PEM, PKCS #8. */
   readonly signing: string;

@@ -41,10 +41,20 @@ interface FleetCall {
   readonly confirm: ((nonce: string, jti: string) => Promise<string>) | null;
 }
 
+/** Carries a signed call, and brings the reply. @throws NoAnswer */
+export type Carry = (
+  node: string,
+  jws: string,
+  ms: number,
+  signal: AbortSignal | undefined,
+) => Promise<string>;
+
 interface FleetCallerOptions {
   readonly session: HubSession;
   /** `mqtts://…` instead of what the hub says. */
   readonly brokerUrl: string | null;
+  /** Instead of a connection of our own to the broker. */
+  readonly carry?: Carry;
   /** The key of a node, as the hub lists it. */
   readonly keyOf: (node: string) => PublicJwk | null;
   /** Steady, ms. */
@@ -73,6 +83,8 @@ const LIMITS = { connectMs: 10_000, keepaliveMs: 20_000 } as const;
 const WAIT_MS = 3000;
 /** Replies that wait for us at the broker: Mosquitto keeps 200 besides the 20 on their way, and drops the rest. */
 const AT_A_TIME = 180;
+/** The hub carries 16 of one person. */
+const CARRIED_AT_A_TIME = 12;
 const MAX_WAITING = 512;
 /** A nonce is good for 30 s; a call that a person confirms must not be refused for an old one. */
 const FRESH_MS = 5000;
@@ -85,7 +97,7 @@ export class FleetCaller {
   readonly #options: FleetCallerOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #nonces = new Map<string, KnownNonce>();
-  readonly #slots = new Slots(AT_A_TIME);
+  readonly #slots: Slots;
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #known = new BrokerWays([], null);
   #connection: BrokerConnection | null = null;
@@ -96,6 +108,7 @@ export class FleetCaller {
 
   constructor(options: FleetCallerOptions) {
     this.#options = options;
+    this.#slots = new Slots(options.carry === undefined ? AT_A_TIME : CARRIED_AT_A_TIME);
   }
 
   get connected(): boolean {
@@ -109,14 +122,19 @@ export class FleetCaller {
 
   /** As the hub says them now. */
   get #ways(): BrokerWays {
-    const { broker, broker_ws: ws } = this.#options.session.granted;
-    const urls = ws === undefined ? [broker] : [broker, ws];
+    const { broker, broker_ws: ws } = this.#options.session.granted.way ?? {};
+    const urls = [broker, ws].filter((url) => url !== undefined);
     if (this.#known.urls.join() !== urls.join()) this.#known = new BrokerWays(urls, null);
     return this.#known;
   }
 
   start(): void {
-    this.#retry.start();
+    if (this.#options.carry === undefined) {
+      this.#retry.start();
+      return;
+    }
+    this.#connected = true;
+    this.#ready.resolve();
   }
 
   stop(): void {
@@ -219,13 +237,19 @@ export class FleetCaller {
   }
 
   async #send(pending: Pending, until: number, signal: AbortSignal | undefined): Promise<Reply> {
-    const { node, jti, settle } = pending;
-    const { granted } = this.#options.session;
+    const { node, jti, jws, settle } = pending;
+    const { carry, session } = this.#options;
+    const { granted } = session;
     const connection = this.#connection;
-    if (connection === null || !this.#connected) throw new NoAnswer('broker', false);
     if (signal?.aborted === true) throw new NoAnswer('cancelled', false);
     const ms = this.#left(until);
     if (ms === 0) throw new NoAnswer('too_many', false);
+    if (carry !== undefined) {
+      const reply = await this.#believed(node, await carry(node, jws, ms, signal));
+      if (reply === null || reply.jti !== jti) throw new NoAnswer('silent', true);
+      return reply;
+    }
+    if (connection === null || !this.#connected) throw new NoAnswer('broker', false);
     const late = setTimeout(
       () => settle.reject(new NoAnswer(pending.acknowledged ? 'silent' : 'broker', true)),
       ms,
@@ -258,7 +282,9 @@ export class FleetCaller {
   /** A new client each time: a call of an earlier connection is never sent again, and the newest certificate counts. */
   #connect(): void {
     const { session } = this.#options;
-    const { id, ca, certificate, fleet } = session.granted;
+    const { id, fleet, way } = session.granted;
+    if (way === null) throw new Error('a person has no way to the broker');
+    const { ca, certificate } = way;
     try {
       const connection: BrokerConnection = new BrokerConnection(
         {
@@ -315,16 +341,23 @@ export class FleetCaller {
   async #heard(topic: string, payload: Buffer): Promise<void> {
     const node = replierOf(topic);
     if (node === null || payload.length > MAX_REPLY_BYTES) return;
+    const reply = await this.#believed(node, payload.toString('utf8'));
+    const pending = reply === null ? undefined : this.#pending.get(reply.jti);
+    if (reply !== null && pending?.node === node) pending.settle.resolve(reply);
+    else if (reply !== null) this.#options.log.warn(`${node}: svc-reply: to no call of ours`);
+  }
+
+  /** Null for what this node has not signed. */
+  async #believed(node: string, jws: string): Promise<Reply | null> {
     try {
       const key = this.#options.keyOf(node);
-      const { payload: reply } = await verifyStatement('svc-reply', payload.toString('utf8'), () => key);
-      const pending = this.#pending.get(reply.jti);
-      if (reply.node !== node || pending?.node !== node)
-        throw new NotBelieved('svc-reply: to no call of ours');
-      pending.settle.resolve(reply);
+      const { payload } = await verifyStatement('svc-reply', jws, () => key);
+      if (payload.node !== node) throw new NotBelieved('svc-reply: by another node');
+      return payload;
     } catch (error) {
       if (!(error instanceof NotBelieved)) throw error;
       this.#options.log.warn(`${node}: ${error.message}`);
+      return null;
     }
   }
 }

@@ -7,6 +7,7 @@ import { FleetCaller } from './fleet-caller.ts';
 import { FleetNode } from './fleet-node.ts';
 import { FleetNodes } from './fleet-nodes.ts';
 import { askHub, HubError, type HubPlace } from './hub.ts';
+import { carriedBy } from './hub-carrier.ts';
 import type { HubSession } from './hub-session.ts';
 import { choose, type Plane } from './plane.ts';
 
@@ -22,7 +23,7 @@ interface FleetPlaneOptions {
   readonly log: Logger;
 }
 
-/** The nodes of a fleet that the machine credential may reach: listed by the hub, called over the broker. */
+/** The nodes of a fleet that a credential may reach: listed by the hub, called over the broker, or by the hub for a person. */
 export class FleetPlane implements Plane {
   readonly mode = 'fleet';
   readonly session: HubSession;
@@ -55,6 +56,7 @@ export class FleetPlane implements Plane {
     this.caller = new FleetCaller({
       session,
       brokerUrl,
+      ...(session.granted.way === null ? { carry: carriedBy(hub, session) } : {}),
       keyOf: (id) => this.#directory.get(id)?.signing_key ?? null,
       now,
       log,

@@ -6,6 +6,8 @@ import {
   CALLER_KEY_HEADER,
   type CallerSession,
   callerSession,
+  type PersonToken,
+  personToken,
 } from '../../shared/fleet/hub-api.ts';
 import { CALLER_ID } from '../../shared/fleet/topics.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -16,6 +18,14 @@ import type { CallerKeys } from './caller-keys.ts';
 import { askHub, HubError, type HubPlace } from './hub.ts';
 
 const isSession = validatorOf(callerSession);
+const isToken = validatorOf(personToken);
+
+/** What calls to nodes are made with. */
+export interface Granted extends PersonToken {
+  readonly operator: string;
+  /** The way to the broker; null for a person, whose calls the hub carries. */
+  readonly way: Pick<CallerSession, 'broker' | 'broker_ws' | 'ca' | 'certificate'> | null;
+}
 
 /** How often the hub is asked whether the credential still counts. */
 const VERIFY_MS = 60_000;
@@ -25,6 +35,8 @@ const AGAIN_MS = 10_000;
 
 interface HubSessionOptions {
   readonly hub: HubPlace;
+  /** Their name, where the credential is one of a person who has signed in. */
+  readonly person?: string;
   readonly keys: CallerKeys;
   /** Steady, and wall clock, ms. */
   readonly now: () => number;
@@ -33,13 +45,13 @@ interface HubSessionOptions {
 }
 
 /**
- * What the hub has granted to the machine credential: a token bound to our key, a client certificate, scopes and nodes. The
- * token is renewed at half its life. Every 60 s the hub is asked whether the credential still counts; one that is revoked ends
+ * What the hub has granted to the credential of a machine or a person: a token bound to our key, scopes and nodes, and for a
+ * machine a client certificate. The token is renewed at half its life. Every 60 s the hub is asked whether the credential still counts; one that is revoked ends
  * every call. While the hub is away, the last token counts until it expires.
  */
 export class HubSession {
   readonly #options: HubSessionOptions;
-  #granted: CallerSession;
+  #granted: Granted;
   #reach: ReadonlySet<string> | null = null;
   /** Wall clock, ms. */
   #grantedAt: number;
@@ -50,7 +62,7 @@ export class HubSession {
   #asking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  private constructor(options: HubSessionOptions, granted: CallerSession) {
+  private constructor(options: HubSessionOptions, granted: Granted) {
     this.#options = options;
     this.#granted = granted;
     this.#reach = reachOf(granted);
@@ -64,7 +76,7 @@ export class HubSession {
     return new HubSession(options, await askSession(options));
   }
 
-  get granted(): CallerSession {
+  get granted(): Granted {
     return this.#granted;
   }
 
@@ -79,7 +91,7 @@ export class HubSession {
 
   /** Whoever uses this connector: with the credential's scopes as they are now. */
   get principal(): Principal {
-    const scopes = (): CallerSession['scopes'] => this.#granted.scopes;
+    const scopes = (): Granted['scopes'] => this.#granted.scopes;
     return {
       kind: 'machine',
       id: this.#granted.id,
@@ -109,14 +121,28 @@ export class HubSession {
 
   /** The credential may have ended: the hub is asked before the next call. */
   doubt(): void {
-    if (this.#refusal === null) this.#verifiedAt = -Infinity;
+    if (this.#refusal !== null) return;
+    this.#verifiedAt = -Infinity;
+    // Only the hub itself makes a person's doubtful, so it is there.
+    if (this.#granted.way === null) this.#triedAt = -Infinity;
+  }
+
+  /** The credential was replaced by a newer one of the same id: what it gives is asked for before the next call. */
+  replaced(): void {
+    this.#refusal = null;
+    this.#grantedAt = -Infinity;
+    this.#verifiedAt = -Infinity;
+    this.#triedAt = -Infinity;
   }
 
   /** As far as is known without asking. @throws Denial token_revoked, token_expired */
   check(): void {
     if (this.#refusal !== null) throw new Denial('token_revoked', this.#refusal);
     if (this.#granted.expires_at <= this.#options.wall())
-      throw new Denial('token_expired', 'The machine token has expired, and the hub does not answer.');
+      throw new Denial(
+        'token_expired',
+        'The token for the nodes has expired, and the hub has given no other.',
+      );
   }
 
   async #refresh(): Promise<void> {
@@ -149,13 +175,13 @@ export class HubSession {
       if (error.status === 401 || error.status === 403) {
         if (this.#refusal === null) log.error(messageOf(error));
         this.#verifiedAt = now(); // that is an answer too: the next question is in 60 s
-        this.#refusal = `The hub does not honour the machine credential any more: ${error.message}`;
+        this.#refusal = `The hub does not honour the credential any more: ${error.message}`;
       } else log.warn(messageOf(error));
     }
   }
 
   /** A new token from the half of its life on; before that only whether the credential counts. @throws HubError */
-  async #asked(): Promise<CallerSession> {
+  async #asked(): Promise<Granted> {
     const { hub, wall } = this.#options;
     if (wall() < (this.#grantedAt + this.#granted.expires_at) / 2) {
       await askHub(hub, '/v1/me');
@@ -167,17 +193,24 @@ export class HubSession {
   }
 }
 
-function reachOf({ nodes }: CallerSession): ReadonlySet<string> | null {
+function reachOf({ nodes }: Granted): ReadonlySet<string> | null {
   return nodes === null ? null : new Set(nodes);
 }
 
 /** @throws HubError */
-async function askSession({ hub, keys }: HubSessionOptions): Promise<CallerSession> {
+async function askSession({ hub, keys, person }: HubSessionOptions): Promise<Granted> {
+  if (person !== undefined) {
+    const token = await askHub(hub, '/v1/me/token', { body: { key: keys.jwk } });
+    if (isToken.fits(token)) return { ...token, operator: person, way: null };
+    throw new HubError(null, `The hub's token is not as expected: ${isToken(token)?.[0]?.path ?? ''}`);
+  }
   const { der } = await certificateRequest(keys.certificate);
   const body = await askHub(hub, '/api/mcp/session', {
-    [CALLER_KEY_HEADER]: Buffer.from(JSON.stringify(keys.jwk)).toString('base64url'),
-    [CALLER_CSR_HEADER]: der.toString('base64url'),
+    headers: {
+      [CALLER_KEY_HEADER]: Buffer.from(JSON.stringify(keys.jwk)).toString('base64url'),
+      [CALLER_CSR_HEADER]: der.toString('base64url'),
+    },
   });
-  if (isSession.fits(body) && CALLER_ID.test(body.id)) return body;
+  if (isSession.fits(body) && CALLER_ID.test(body.id)) return { ...body, way: body };
   throw new HubError(null, `The hub's session is not as expected: ${isSession(body)?.[0]?.path ?? '/id'}`);
 }

@@ -9,8 +9,8 @@ export interface HubPlace {
   readonly url: string;
   /** PEM of the authority that vouches for it; undefined: the system's. */
   readonly ca: string | undefined;
-  /** `svc_mc_…` */
-  readonly credential: string;
+  /** `svc_mc_…`, or `svc_op_…` of a person who has signed in; null: what the hub tells everybody. */
+  readonly credential: string | null;
 }
 
 /** The default address of svc-hub. */
@@ -20,10 +20,16 @@ const TIMEOUT_MS = 10_000;
 /** The hub did not do it; `status` null: it did not answer. */
 export class HubError extends Error {
   readonly status: number | null;
+  /** What it answered. */
+  readonly body: unknown;
+  /** Whether it may have got the question. */
+  readonly sent: boolean;
 
-  constructor(status: number | null, message: string) {
+  constructor(status: number | null, message: string, body: unknown = null, sent = true) {
     super(message);
     this.status = status;
+    this.body = body;
+    this.sent = sent;
   }
 }
 
@@ -51,7 +57,8 @@ export function isLoopback(host: string): boolean {
 }
 
 export function hubHeaders({ credential }: HubPlace): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${credential}`, accept: 'application/json' };
+  const bearer = credential === null ? {} : { authorization: `Bearer ${credential}` };
+  return { ...bearer, accept: 'application/json' };
 }
 
 /** Where it is asked, and whom its certificate must be of. */
@@ -60,28 +67,42 @@ export function hubPlace({ url, ca }: HubPlace): NodePlace {
   return ca === undefined ? { baseUrl } : { baseUrl, tls: { ca } };
 }
 
+interface HubQuestion {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes it a POST. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** @throws HubError */
 export async function askHub(
   hub: HubPlace,
   path: string,
-  headers: Readonly<Record<string, string>> = {},
+  { headers, body: asked, timeoutMs = TIMEOUT_MS, signal }: HubQuestion = {},
 ): Promise<unknown> {
   const { url } = hub;
   const base = new URL(url);
   const target = base.pathname.replace(/\/$/, '') + path;
+  let sent = false;
   const answer = await requestNode(hubPlace(hub), {
-    method: 'GET',
+    method: asked === undefined ? 'GET' : 'POST',
     path: target,
     headers: { ...hubHeaders(hub), ...headers },
-    timeoutMs: TIMEOUT_MS,
+    ...(asked === undefined ? {} : { body: asked }),
+    timeoutMs,
+    signal,
+    onSending: () => {
+      sent = true;
+    },
   }).catch((error: unknown) => {
-    throw new HubError(null, `The hub ${url} does not answer (${messageOf(error)}).`);
+    throw new HubError(null, `The hub ${url} does not answer (${messageOf(error)}).`, null, sent);
   });
   const body = parse(answer.bytes);
-  if (answer.status !== 200) {
+  if (answer.status < 200 || answer.status > 299) {
     const detail = memberOf(body, 'detail');
     const said = typeof detail === 'string' ? detail : `status ${answer.status}`;
-    throw new HubError(answer.status, `The hub ${url} refuses: ${said}`);
+    throw new HubError(answer.status, `The hub ${url} refuses: ${said}`, body);
   }
   if (body === undefined) throw new HubError(null, `The hub ${url} did not answer in JSON.`);
   return body;

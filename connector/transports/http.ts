@@ -31,7 +31,10 @@ import { ModernCallers } from './modern.ts';
  */
 
 export interface HttpOptions {
-  readonly deps: ServerDeps;
+  /** What serves a principal. */
+  readonly depsOf: (principal: Principal) => ServerDeps;
+  /** What clients are told about signing in here (RFC 9728); absent: nothing. */
+  readonly metadata?: ResourceMetadata;
   /** http or unix, for the audit. */
   readonly transport: string;
   /** The principal of a request. @throws Denial if there is none */
@@ -45,7 +48,17 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
-/** All that it serves. */
+/** RFC 9728, 2. */
+export interface ResourceMetadata {
+  readonly resource: string;
+  readonly authorization_servers: readonly string[];
+  readonly scopes_supported: readonly string[];
+  readonly bearer_methods_supported: readonly string[];
+  readonly resource_name: string;
+}
+
+const METADATA = '/.well-known/oauth-protected-resource';
+/** All that it serves, besides metadata. */
 const PLACES: ReadonlyMap<string, 'mcp' | 'health'> = new Map([
   ['/mcp', 'mcp'],
   ['/healthz', 'health'],
@@ -81,9 +94,9 @@ export class HttpFace {
 
   constructor(options: HttpOptions) {
     this.#options = options;
-    const { deps, transport, log } = options;
+    const { depsOf, transport, log } = options;
     this.#modern = new ModernCallers({
-      build: (principal) => buildServer(deps, transport, principal),
+      build: (principal) => buildServer(depsOf(principal), transport, principal),
       maxBodyBytes: MAX_BODY_BYTES,
       onError: (error) => log.debug(messageOf(error)),
     });
@@ -99,12 +112,25 @@ export class HttpFace {
   }
 
   /** For clients of the 2026 protocol; the servers of the others notify them. */
-  notify(what: 'tools' | 'resources' | 'prompts'): void {
+  notify(what: 'tools' | 'resources' | 'prompts', id: string | null = null): void {
     this.#modern.tellAll((to) => {
       if (what === 'tools') to.toolsChanged();
       else if (what === 'prompts') to.promptsChanged();
       else to.resourcesChanged();
-    });
+    }, id);
+  }
+
+  /** Ends what a principal has open here. */
+  async forget(principal: Principal): Promise<void> {
+    const owner = ownerOf(principal);
+    for (const session of this.#sessions.values()) if (session.owner === owner) this.#end(session);
+    await this.#modern.forget(principal.id);
+  }
+
+  /** Whether a principal has a request open. */
+  isBusy(principal: Principal): boolean {
+    const owner = ownerOf(principal);
+    return [...this.#sessions.values()].some((session) => session.owner === owner && session.open > 0);
   }
 
   get server(): HttpServer {
@@ -129,7 +155,13 @@ export class HttpFace {
       answer(res, 403, { error: 'forbidden', message: 'This Host or Origin is not allowed here.' });
       return;
     }
-    const place = PLACES.get((req.url ?? '').split('?', 1)[0] ?? '');
+    const { metadata } = this.#options;
+    const path = (req.url ?? '').split('?', 1)[0] ?? '';
+    if (metadata !== undefined && req.method === 'GET' && metadataPaths(metadata).includes(path)) {
+      answer(res, 200, metadata);
+      return;
+    }
+    const place = PLACES.get(path);
     if (place === 'health' && req.method === 'GET') {
       const health = await this.#options.health();
       answer(res, health.ok ? 200 : 503, health);
@@ -146,11 +178,10 @@ export class HttpFace {
       if (!(error instanceof Denial)) throw error;
       this.#options.onRefused(req, error);
       const status = error.reason === 'rest_down' ? 503 : error.reason === 'rate_limited' ? 429 : 401;
-      if (status === 401)
-        res.setHeader(
-          'www-authenticate',
-          `Bearer realm="svc-mcp", error="invalid_token", error_description="${error.reason}"`,
-        );
+      if (status === 401) {
+        const told = `error="invalid_token", error_description="${error.reason}"`;
+        res.setHeader('www-authenticate', `Bearer realm="svc-mcp", ${told}${whereToSignIn(metadata)}`);
+      }
       answer(res, status, { error: error.reason, message: error.message });
       return;
     }
@@ -195,10 +226,10 @@ export class HttpFace {
   }
 
   async #open(req: IncomingMessage, res: ServerResponse, body: unknown, principal: Principal): Promise<void> {
-    const { deps, transport: name, now } = this.#options;
+    const { depsOf, transport: name, now } = this.#options;
     this.#reap();
     const owner = ownerOf(principal);
-    const server = buildServer(deps, name, principal);
+    const server = buildServer(depsOf(principal), name, principal);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       eventStore: new SessionEvents(),
@@ -269,6 +300,19 @@ export class HttpFace {
     if (res.headersSent) res.destroy();
     else answer(res, 500, { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' }, id: null });
   }
+}
+
+/** At its own path and, for clients that look there alone, without one (RFC 9728, 3.1). */
+function metadataPaths({ resource }: ResourceMetadata): readonly string[] {
+  const { pathname } = new URL(resource);
+  return [METADATA, `${METADATA}${pathname.replace(/\/$/, '')}`];
+}
+
+/** RFC 9728, 5.1. */
+function whereToSignIn(metadata: ResourceMetadata | undefined): string {
+  if (metadata === undefined) return '';
+  const url = `${new URL(metadata.resource).origin}${metadataPaths(metadata)[1] ?? METADATA}`;
+  return `, resource_metadata="${url}", scope="${metadata.scopes_supported.join(' ')}"`;
 }
 
 /** A token's id is unique at the node that has minted it, and only there. */

@@ -43,13 +43,22 @@ export class ModernCallers {
     return own.handler;
   }
 
+  /** Of somebody who is gone. */
+  async forget(id: string): Promise<void> {
+    const own = this.#callers.get(id);
+    this.#callers.delete(id);
+    await own?.handler.close();
+  }
+
   /** The callers that listen for changes now. */
   get listeners(): readonly Listener[] {
     return [...this.#callers.values()].filter(({ bus }) => bus.listenerCount > 0);
   }
 
-  tellAll(tell: (notify: McpHttpHandler['notify']) => void): void {
-    for (const { handler } of this.#callers.values()) tell(handler.notify);
+  /** @param id of one principal; null: all */
+  tellAll(tell: (notify: McpHttpHandler['notify']) => void, id: string | null): void {
+    for (const { principal, handler } of this.#callers.values())
+      if (id === null || principal.id === id) tell(handler.notify);
   }
 
   async close(): Promise<void> {

@@ -20,16 +20,25 @@ import { HttpFace, type HttpOptions } from './http.ts';
 const steady = (): number => performance.now();
 const HEALTH_CACHE_MS = 5000;
 
+interface HttpServiceOptions extends Pick<HttpOptions, 'depsOf' | 'health' | 'metadata' | 'log'> {
+  readonly settings: Settings;
+  readonly bearer: Authenticator;
+  readonly audit: ConnectorAudit;
+  /** Where it is noted once it serves. */
+  readonly faces: HttpFace[];
+}
+
 /** Over HTTP, for clients with a token. */
-export function httpService(
-  settings: Settings,
-  deps: ServerDeps,
-  plane: Plane,
-  bearer: Authenticator,
-  audit: ConnectorAudit,
-  log: Logger,
-  faces: HttpFace[],
-): Service {
+export function httpService({
+  settings,
+  depsOf,
+  bearer,
+  health,
+  metadata,
+  audit,
+  log,
+  faces,
+}: HttpServiceOptions): Service {
   const hosts = new Set([
     'localhost',
     '127.0.0.1',
@@ -37,13 +46,16 @@ export function httpService(
     settings.httpHost,
     hostname().toLowerCase(),
     `${hostname().toLowerCase()}.local`,
+    // As a reverse proxy passes on the name that it has.
+    ...(metadata === undefined ? [] : [new URL(metadata.resource).hostname]),
   ]);
   const face = new HttpFace({
-    deps,
+    depsOf,
     transport: 'http',
     authenticate: async (req) => bearer.authenticate(req),
     hosts,
-    health: healthOf(settings, plane, audit),
+    health,
+    ...(metadata === undefined ? {} : { metadata }),
     onRefused: (req, denial) => {
       audit.write({
         tokenId: 'none',
@@ -88,7 +100,7 @@ export function socketService(
   principal: Principal = SOCKET,
 ): Service {
   const options: HttpOptions = {
-    deps,
+    depsOf: () => deps,
     transport: 'unix',
     authenticate: async () => Promise.resolve(principal),
     hosts: null,
@@ -138,7 +150,7 @@ export function advertiserService({ httpPort }: Settings, plane: Plane, log: Log
   };
 }
 
-function healthOf(settings: Settings, plane: Plane, audit: ConnectorAudit): HttpOptions['health'] {
+export function healthOf(settings: Settings, plane: Plane, audit: ConnectorAudit): HttpOptions['health'] {
   let known: { at: number; answering: number } | null = null;
   return async () => {
     if (known === null || steady() - known.at > HEALTH_CACHE_MS) {

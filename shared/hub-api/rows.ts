@@ -50,6 +50,7 @@ import {
   signInAnswer,
   signInBegun,
   signInRequest,
+  signInToken,
   streamQuery,
   tagList,
   tileQuery,
@@ -170,6 +171,18 @@ export const hubRows = [
     'a credential for whom the provider vouches; shown once, and it ends by itself',
     {
       body: signInRequest,
+      rate: 'costly',
+      fails: ['E_SIGN_IN', 'E_NOT_IMPLEMENTED', 'E_UPSTREAM_DOWN', 'E_BUSY'],
+    },
+  ),
+  row(
+    'sign-in.token.post',
+    'POST /v1/sign-in/token',
+    'public -',
+    signedIn,
+    'a credential for whom an access token of the provider speaks, made for a resource of this hub; it replaces the one before',
+    {
+      body: signInToken,
       rate: 'costly',
       fails: ['E_SIGN_IN', 'E_NOT_IMPLEMENTED', 'E_UPSTREAM_DOWN', 'E_BUSY'],
     },

@@ -265,7 +265,24 @@ export const signInAnswer = object(
     provider: {
       anyOf: [
         { type: 'null' },
-        object({ name: { type: 'string' }, page_url: { type: 'string' } }, ['name', 'page_url']),
+        object(
+          {
+            name: { type: 'string' },
+            page_url: { type: 'string' },
+            issuer: { type: 'string' },
+            scopes: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'of OAuth, that sign-ins ask for',
+            },
+            resources: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'for which access tokens of the issuer are taken',
+            },
+          },
+          ['name', 'page_url', 'issuer', 'scopes', 'resources'],
+        ),
       ],
       description: 'what to sign in with, and the address of the page that can; null: there is none',
     },
@@ -287,6 +304,23 @@ export const signInRequest = object(
     },
   },
   ['answer'],
+);
+export const signInToken = object(
+  {
+    token: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 16_384,
+      pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+      description: 'an access token as a JWT (RFC 9068), compact',
+    },
+    resource: {
+      type: 'string',
+      maxLength: 500,
+      description: 'that it must be for: one of the provider’s `resources`',
+    },
+  },
+  ['token', 'resource'],
 );
 export const signedIn = object({ id: held.id, credential: secret, ...untilSignedOut }, [
   'id',

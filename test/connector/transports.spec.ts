@@ -270,7 +270,7 @@ describe('the transports of the connector', function () {
     const plane = new LanPlane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
     const bearer = new BearerAuth(plane, () => performance.now(), Date.now);
     const face = new HttpFace({
-      deps: {
+      depsOf: () => ({
         calls: {} as never,
         plane,
         resources: { forget: () => undefined } as never,
@@ -278,7 +278,7 @@ describe('the transports of the connector', function () {
         connected: new Set(),
         stateKey: new Uint8Array(32),
         questions: {} as never,
-      },
+      }),
       transport: 'http',
       authenticate: async (req) => bearer.authenticate(req),
       hosts: null,

@@ -40,7 +40,13 @@ for (const { engine, missing } of ENGINES)
 
     it('get the rights of the first group that they have, and a credential that ends', async () => {
       expect((await hub.call('GET', '/v1/sign-in', { credential: null })).body).to.deep.equal({
-        provider: { name: 'Example login', page_url: `https://localhost:${hub.httpsPort}/` },
+        provider: {
+          name: 'Example login',
+          page_url: `https://localhost:${hub.httpsPort}/`,
+          issuer: provider.issuer,
+          scopes: ['openid', 'profile', 'groups'],
+          resources: [],
+        },
       });
       const { status, body } = await signIn('ada');
       expect(status, JSON.stringify(body)).to.equal(201);

@@ -113,7 +113,8 @@ export class HttpConnector implements AsyncDisposable {
     for await (const line of createInterface(child.stderr)) {
       said += `${line}\n`;
       url = /listening on (http:\S+\/mcp)/.exec(line)?.[1] ?? url;
-      if (url !== '' && line.includes('mcp.sock')) break;
+      // Where people sign in there is no socket.
+      if (url !== '' && (line.includes('mcp.sock') || args.includes('--resource'))) break;
     }
     if (url === '') throw new Error(`the connector did not start: ${said}`);
     child.stderr.resume();

@@ -63,7 +63,13 @@ export async function end(hub: TestHub, answer: string, cookie: string): Promise
   return hub.call('POST', '/v1/sign-in/answer', { credential: null, body: { answer }, headers: { cookie } });
 }
 
-/** `oidc-provider` with its own pages: whoever signs in says who they are; their groups are told by its userinfo alone. */
+/** Of a hosted AI client, which has no secret. */
+export const HOSTED = { client_id: 'hosted', redirect_uri: 'http://127.0.0.1:1/callback' } as const;
+
+/**
+ * `oidc-provider` with its own pages: whoever signs in says who they are; their groups are told by its userinfo, and by access
+ * tokens for a resource.
+ */
 export class RealProvider {
   readonly issuer: string;
   readonly #server: Server;
@@ -88,7 +94,29 @@ export class RealProvider {
           redirect_uris: [...pages],
           grant_types: ['authorization_code'],
         },
+        {
+          client_id: HOSTED.client_id,
+          redirect_uris: [HOSTED.redirect_uri],
+          token_endpoint_auth_method: 'none',
+          application_type: 'native',
+          grant_types: ['authorization_code'],
+        },
       ],
+      features: {
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: (_ctx, resource) => ({
+            scope: 'openid profile groups',
+            audience: resource,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: 600,
+          }),
+        },
+      },
+      extraTokenClaims: (_ctx, token) => {
+        const who = 'accountId' in token ? String(token.accountId) : '';
+        return { groups: [...(people[who] ?? [])], name: `Name of ${who}` };
+      },
       claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
       scopes: ['openid', 'profile', 'groups'],
       pkce: { required: () => true },
@@ -199,6 +227,34 @@ export class LyingProvider {
     return new URLSearchParams({ code, state: asked.get('state') ?? '', iss: this.issuer }).toString();
   }
 
+  /** An access token, that of a person of `fleet-admins` unless the claims say otherwise. @param header undefined members are not there */
+  async accessToken(resource: string, claims: Claims = {}, header: Claims = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const usual = {
+      iss: this.issuer,
+      aud: resource,
+      sub: 'ada',
+      groups: ['fleet-admins'],
+      iat: now,
+      exp: now + 300,
+    };
+    const head = { alg: 'ES256', kid: KEY, typ: 'at+jwt', ...header };
+    const { own, other, published } = this.#keys;
+    const payload = { ...usual, ...claims };
+    if (head.alg === 'none')
+      return this.#sign(payload).then(
+        (text) => `${encoded(head)}.${encoded(payload)}.${text.split('.')[2] || 'x'}`,
+      );
+    // The public key as a secret, as some libraries once took it.
+    const key =
+      head.alg === 'HS256'
+        ? Buffer.from(JSON.stringify(published))
+        : this.lies.otherKey === true
+          ? other
+          : own;
+    return new SignJWT(payload).setProtectedHeader(head).sign(key);
+  }
+
   async stop(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
@@ -278,6 +334,10 @@ export class LyingProvider {
     const key = this.lies.otherKey === true ? other : own;
     return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: KEY }).sign(key);
   }
+}
+
+function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
 function json(res: ServerResponse, status: number, value: unknown): void {

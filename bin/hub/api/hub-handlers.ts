@@ -116,6 +116,8 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       const made = await signIn.end(body.answer, headers['cookie']?.toString() ?? '', changed);
       return new Reply(201, made, undefined, { 'set-cookie': signIn.forgotten });
     },
+    'sign-in.token.post': async ({ body, changed }) =>
+      provided(parts.signIn).byToken(body.token, body.resource, changed),
     'sign-in.delete': async ({ caller }) => {
       await parts.people.signOut(caller);
       return { ended: caller.id };

@@ -9,8 +9,11 @@ export interface NewCredential {
   readonly hash: Buffer;
 }
 
-export function newCredential(kind: 'op' | 'mc'): NewCredential {
-  const id = `${kind}_${randomBytes(8).toString('hex')}`;
+/** @param id of one that it replaces */
+export function newCredential(
+  kind: 'op' | 'mc',
+  id = `${kind}_${randomBytes(8).toString('hex')}`,
+): NewCredential {
   const text = `svc_${id}_${randomBytes(32).toString('base64url')}`;
   return { id, text, hash: sha256(text) };
 }

@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, customFetch as joseFetch, jwtVerify } from 'jose';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -33,6 +34,24 @@ const TOO_LONG = `The answer is larger than ${MAX_BYTES} bytes`;
 /** The messages of an answer that did not come. */
 const AWAY: ReadonlySet<string> = new Set([TOO_LONG, 'fetch failed', 'terminated']);
 const MAX_TEXT = 128;
+/** Of tokens that anybody may bring: asymmetric ones alone, as the provider publishes no secret. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** RFC 9068 2.1; not all providers say so. */
+const TYPES: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
+/** What only ID tokens have (OpenID Connect Core 1.0, 2 and 3.3.2.11). */
+const OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash'] as const;
 /** Characters of a `sub` (OpenID Connect Core 1.0, 2). */
 const MAX_SUBJECT = 255;
 
@@ -49,6 +68,13 @@ export interface Person {
   readonly subject: string;
   readonly name: string;
   readonly groups: ReadonlySet<string>;
+}
+
+/** Whom an access token speaks for, and from when to when, ms since 1970. */
+interface Bearer {
+  readonly person: Person;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
 }
 
 interface ProviderOptions {
@@ -69,6 +95,7 @@ interface ProviderOptions {
  */
 export class Provider {
   readonly #options: ProviderOptions;
+  #keys: { readonly uri: string; readonly of: JWTVerifyGetKey } | null = null;
   #known: { readonly configuration: Promise<Configuration>; readonly until: number } | null = null;
 
   constructor(options: ProviderOptions) {
@@ -109,8 +136,49 @@ export class Provider {
       // Some put little into the token, and the rest there.
       const asksMore = claims[claim] === undefined && configuration.serverMetadata().userinfo_endpoint;
       const more = asksMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-      return personOf({ ...more, ...claims }, claim);
+      return personOf({ ...more, ...claims }, claim, 'neither its ID token nor its userinfo has');
     });
+  }
+
+  /**
+   * Of an access token of this provider (RFC 9068), by its signature.
+   * @param resource that it must be for
+   * @throws ApiError as of `person`
+   */
+  async bearer(token: string, resource: string): Promise<Bearer> {
+    const { config, now } = this.#options;
+    return this.#asking(async () => {
+      const { issuer, jwks_uri: uri } = (await this.#configuration()).serverMetadata();
+      if (uri === undefined || (issuer.startsWith('https:') && !uri.startsWith('https:')))
+        throw refusal('The provider publishes no keys by https.');
+      const { payload, protectedHeader } = await jwtVerify(token, this.#keysAt(uri), {
+        issuer,
+        audience: resource,
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCKS_S,
+        requiredClaims: ['exp', 'iat', 'sub'],
+        currentDate: new Date(now()),
+      });
+      const { exp = 0, iat = 0 } = payload;
+      if (!TYPES.has(protectedHeader.typ?.toLowerCase()) || OF_ID_TOKENS.some((name) => name in payload))
+        throw refusal('This is no access token.');
+      if (iat > now() / 1000 + CLOCKS_S)
+        throw refusal("The provider's token is from the future. Compare its clock with the hub's.");
+      const person = personOf(payload, config.groups_claim, 'its access token does not have');
+      return { person, issuedAt: iat * 1000, expiresAt: exp * 1000 };
+    });
+  }
+
+  /** A key that is not known is asked for once in 30 s. */
+  #keysAt(uri: string): JWTVerifyGetKey {
+    if (this.#keys?.uri !== uri) {
+      const options = {
+        timeoutDuration: TIMEOUT_S * 1000,
+        [joseFetch]: async (url: string, how: RequestInit) => bounded(await fetch(url, how)),
+      };
+      this.#keys = { uri, of: createRemoteJWKSet(new URL(uri), options) };
+    }
+    return this.#keys.of;
   }
 
   async #configuration(): Promise<Configuration> {
@@ -162,8 +230,12 @@ const fetchBounded: CustomFetch = async (url, { body, signal, ...options }) => {
     ...(sent === undefined ? {} : { body: sent }),
     ...(signal === undefined ? {} : { signal }),
   });
+  return bounded(answer);
+};
+
+function bounded({ body, status, headers }: Response): Response {
   let size = 0;
-  const bounded = answer.body?.pipeThrough(
+  const counted = body?.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         size += chunk.byteLength;
@@ -172,18 +244,18 @@ const fetchBounded: CustomFetch = async (url, { body, signal, ...options }) => {
       },
     }),
   );
-  return new Response(bounded ?? null, { status: answer.status, headers: answer.headers });
-};
+  return new Response(counted ?? null, { status, headers });
+}
 
 /** Of the claims that were checked. @throws ApiError E_SIGN_IN */
-function personOf(claims: JsonObject, claim: string): Person {
+function personOf(claims: JsonObject, claim: string, lacks: string): Person {
   const { sub, name, preferred_username: user, email } = claims;
   const told = claims[claim];
   const subject = shown(sub, MAX_SUBJECT);
   if (subject === null || subject !== sub) throw refusal('The provider gives this person no usable `sub`.');
   if (told === undefined || told === null)
     throw refusal(
-      `The provider tells no groups of this person: neither its ID token nor its userinfo has the claim \`${claim}\`. Whoever runs it adds that claim, or whoever runs the hub names another (\`groups_claim\`, \`scopes\`).`,
+      `The provider tells no groups of this person: ${lacks} the claim \`${claim}\`. Whoever runs it adds that claim, or whoever runs the hub names another (\`groups_claim\`, \`scopes\`).`,
     );
   // Some tell one group as a text. It is taken as it is: parts of it may be the name of another group.
   const groups: unknown = typeof told === 'string' ? [told] : told;
@@ -211,6 +283,10 @@ function refusal(detail: string): ApiError {
 function errorFor(error: unknown): ApiError {
   if (isAway(error))
     return new ApiError('E_UPSTREAM_DOWN', 'The provider of the sign-in does not answer. Try again later.');
+  const isOld = error instanceof errors.JWTExpired;
+  if (isOld) return refusal("The provider's token has expired. Sign in again.");
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud')
+    return refusal("The provider's token is for something else: its audience is not this address.");
   const refused = memberOf(error, 'error');
   if (typeof refused === 'string' && REFUSED.test(refused))
     return refusal(`The provider refused the sign-in (${refused}). Begin again.`);
@@ -221,7 +297,12 @@ function errorFor(error: unknown): ApiError {
 function isAway(error: unknown): boolean {
   if (error instanceof Response) return error.status >= 500;
   if (!(error instanceof Error)) return false;
-  return error.name === 'TimeoutError' || AWAY.has(error.message) || isAway(error.cause);
+  return (
+    error instanceof errors.JWKSTimeout ||
+    error.name === 'TimeoutError' ||
+    AWAY.has(error.message) ||
+    isAway(error.cause)
+  );
 }
 
 /** Never the cause itself, in which there may be tokens. */

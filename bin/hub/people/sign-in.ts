@@ -6,8 +6,8 @@ import type { signedIn } from '../../../shared/hub-api/schemas.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Made } from '../../../shared/schemas/made.ts';
 import type { OidcConfig } from '../config.ts';
-import { isSecret, sha256 } from '../keys/secret.ts';
-import type { SignIns } from '../stores/sign-ins.ts';
+import { isSecret, type NewCredential, sha256 } from '../keys/secret.ts';
+import type { NewSignIn, SignIns } from '../stores/sign-ins.ts';
 import { type Attempt, type Person, Provider } from './provider.ts';
 
 /** How long a person may take at the provider. */
@@ -42,7 +42,7 @@ type Progress = (what: string) => void;
  */
 export class SignIn {
   /** For the page: what is on the button, and where it leads back to. */
-  readonly about: { readonly name: string; readonly page_url: string };
+  readonly about: Pick<OidcConfig, 'name' | 'page_url' | 'issuer' | 'scopes' | 'resources'>;
   readonly #options: SignInOptions;
   readonly #provider: Provider;
   readonly #cookie: string;
@@ -51,10 +51,11 @@ export class SignIn {
 
   private constructor(options: SignInOptions, secret: string | null) {
     const { config, now, monotonic, log } = options;
+    const { name, issuer, scopes, resources } = config;
     const { origin, protocol } = new URL(config.page_url);
     const isSecure = protocol === 'https:';
     this.#options = options;
-    this.about = { name: config.name, page_url: `${origin}/` };
+    this.about = { name, page_url: `${origin}/`, issuer, scopes, resources };
     this.#provider = new Provider({ config, secret, redirectUri: `${origin}/`, now, monotonic, log });
     this.#cookie = isSecure ? `__Host-${COOKIE}` : COOKIE;
     this.#attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
@@ -96,29 +97,75 @@ export class SignIn {
         'E_SIGN_IN',
         'This sign-in was not begun in this browser, or more than ten minutes ago.',
       );
+    return this.#inTurn(async () => {
+      const person = await this.#provider.person(answer, attempt);
+      told(nameOf(person));
+      const made = await this.#enter(person, async (signIn) => {
+        const credential = await this.#options.signIns.add({ ...signIn, state: sha256(attempt.state) });
+        if (credential !== null) return credential;
+        throw new ApiError('E_SIGN_IN', 'This answer of the provider was used before.');
+      });
+      told(`${made.id} ${nameOf(person)} group ${made.group}`);
+      return made;
+    });
+  }
+
+  /**
+   * With an access token of the provider that was made for one of our resources: the connector's, for a hosted client. Later ones of
+   * a person for it and by the same group go on with the same id; a token that is older than the end of that sign-in does not.
+   * @param told gets who it is
+   * @throws ApiError E_NOT_IMPLEMENTED, E_SIGN_IN, E_UPSTREAM_DOWN, E_BUSY
+   */
+  async byToken(token: string, resource: string, told: Progress): Promise<SignedIn> {
+    const { config, signIns } = this.#options;
+    if (config.resources.length === 0)
+      throw new ApiError('E_NOT_IMPLEMENTED', 'This hub takes no tokens (oidc.resources in hub.yaml).');
+    if (!config.resources.includes(resource))
+      throw new ApiError(
+        'E_SIGN_IN',
+        'This hub takes no tokens for that address (oidc.resources in hub.yaml).',
+      );
+    return this.#inTurn(async () => {
+      const { person, issuedAt, expiresAt } = await this.#provider.bearer(token, resource);
+      told(nameOf(person));
+      const made = await this.#enter(
+        person,
+        async (signIn) => {
+          const state = sha256(JSON.stringify([resource, signIn.subject, signIn.group]));
+          const credential = await signIns.renew({ ...signIn, state }, issuedAt);
+          if (credential !== null) return credential;
+          throw new ApiError('E_SIGN_IN', 'This sign-in was ended at the hub. Sign in again.');
+        },
+        expiresAt,
+      );
+      told(`${made.id} ${nameOf(person)} group ${made.group} for ${resource}`);
+      return made;
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING)
       throw new ApiError('E_BUSY', 'Many people sign in at this moment. Try again.');
     this.#waiting++;
     try {
-      const person = await this.#provider.person(answer, attempt);
-      told(nameOf(person));
-      const made = await this.#enter(person, sha256(attempt.state));
-      told(`${made.id} ${nameOf(person)} group ${made.group}`);
-      return made;
+      return await work();
     } finally {
       this.#waiting--;
     }
   }
 
-  async #enter({ subject, name, groups }: Person, state: Buffer): Promise<SignedIn> {
+  async #enter(
+    { subject, name, groups }: Person,
+    keep: (signIn: Omit<NewSignIn, 'state'>) => Promise<NewCredential>,
+    latest = Infinity,
+  ): Promise<SignedIn> {
     const { config, signIns, end, now } = this.#options;
     const group = config.groups.find((each) => groups.has(each.group))?.group;
     const grant = group === undefined ? null : grantIn(config, group);
     if (group === undefined || grant === null)
       throw new ApiError('E_SIGN_IN', 'None of your groups may do anything at this hub. Ask who runs it.');
-    const expires_at = now() + Math.floor(config.hours * HOUR_MS);
-    const made = await signIns.add({ state, subject, name, group, expires_at, ...grant });
-    if (made === null) throw new ApiError('E_SIGN_IN', 'This answer of the provider was used before.');
+    const expires_at = Math.min(latest, now() + Math.floor(config.hours * HOUR_MS));
+    const made = await keep({ subject, name, group, expires_at, ...grant });
     await end(await signIns.tooMany(subject));
     return { id: made.id, credential: made.text, expires_at, group };
   }

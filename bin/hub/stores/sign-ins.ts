@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Caller, Grant } from '../../../shared/hub-api/caller.ts';
 import type { Queries, Tables } from '../database/tables.ts';
@@ -10,7 +11,7 @@ const MAX_EACH = 10;
 /** The last token of a sign-in has ended at every node by then, with a clock that is late. */
 const REMEMBERED_MS = 3600 * 1000;
 
-interface NewSignIn extends Grant {
+export interface NewSignIn extends Grant {
   /** The hash of what one answer of the provider belongs to: it makes one sign-in, and no second. */
   readonly state: Buffer;
   /** Of the provider: who it is, for ever. */
@@ -41,17 +42,43 @@ export class SignIns {
   }
 
   /** @returns null where this answer of the provider was used before */
-  async add({ state, subject, name, group, expires_at, ...grant }: NewSignIn): Promise<NewCredential | null> {
+  async add(
+    { state, subject, name, group, expires_at, ...grant }: NewSignIn,
+    on: Queries = this.#db,
+  ): Promise<NewCredential | null> {
     const made = newCredential('op');
     const { id, hash } = made;
     const times = { made_at: this.#now(), expires_at, ended_at: null };
     const row = { id, hash, state, subject, name, group_name: group, ...grantTexts(grant), ...times };
-    const { numInsertedOrUpdatedRows } = await this.#db
+    const { numInsertedOrUpdatedRows } = await on
       .insertInto('sign_ins')
       .values(row)
       .onConflict((conflict) => conflict.column('state').doNothing())
       .executeTakeFirstOrThrow();
     return numInsertedOrUpdatedRows === 1n ? made : null;
+  }
+
+  /**
+   * By a token that a client holds: while nobody has ended it there is one for each `state`, and the newest credential of it counts.
+   * @param issuedAt of the token, ms since 1970
+   * @returns null for a token from before it was ended
+   */
+  async renew(signIn: NewSignIn, issuedAt: number): Promise<NewCredential | null> {
+    const { state, name, expires_at } = signIn;
+    return this.#db.transaction().execute(async (on) => {
+      const row = await on.selectFrom('sign_ins').selectAll().where('state', '=', state).executeTakeFirst();
+      if (row === undefined) return this.add(signIn, on);
+      const { id, ended_at } = row;
+      const mine = on.updateTable('sign_ins').where('id', '=', id);
+      if (ended_at === null && this.#isGranted(row)) {
+        const made = newCredential('op', id);
+        await mine.set({ hash: made.hash, name, expires_at }).execute();
+        return made;
+      }
+      if (ended_at !== null && issuedAt <= ended_at) return null;
+      await mine.set({ state: randomBytes(32) }).execute();
+      return this.add(signIn, on);
+    });
   }
 
   /** Who has this credential; null also for one that has ended. @param id that it claims */
