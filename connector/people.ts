@@ -262,7 +262,7 @@ export class People implements Authenticator {
       });
       const ending = new AbortController();
       const ready = deferred();
-      const problem = (sentence: string): void => log.warn(`${id}: ${sentence}`);
+      const problem = (sentence: string): void => void log.warn(`${id}: ${sentence}`);
       const ended = runServices(serving.services, ending.signal, ready.resolve, problem);
       await Promise.race([ready.promise, ended]);
       const end = async (): Promise<void> => {

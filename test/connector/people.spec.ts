@@ -82,8 +82,18 @@ describe(`people of hosted AI clients${missing === null ? '' : ` (${missing})`}`
   });
 
   const flags = (url: string): readonly string[] => [
-    ...['--target', 'fleet', '--gcs', hub.url, '--transport', 'http'],
-    ...['--http-port', new URL(url).port, '--resource', url, '--toolset', 'all'],
+    '--target',
+    'fleet',
+    '--gcs',
+    hub.url,
+    '--transport',
+    'http',
+    '--http-port',
+    new URL(url).port,
+    '--resource',
+    url,
+    '--toolset',
+    'all',
   ];
 
   /** Answers each call with its own name, as a node does. */

@@ -114,7 +114,7 @@ export class RealProvider {
         },
       },
       extraTokenClaims: (_ctx, token) => {
-        const who = 'accountId' in token ? String(token.accountId) : '';
+        const who = 'accountId' in token ? token.accountId : '';
         return { groups: [...(people[who] ?? [])], name: `Name of ${who}` };
       },
       claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
