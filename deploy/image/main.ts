@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
@@ -83,6 +83,7 @@ async function makeImage({ name, suite, mirror, packages, out, plain, sign }: Op
   await mkdir(out, { recursive: true });
   // Where there is room for a whole system; and the folder of temporary files may be memory.
   const work = await mkdtemp(join(out, '.image-'));
+  await chmod(work, 0o755); // apt gives up its rights
   try {
     const system = await makeSystem({ board, suite, mirror, deb, epoch, work, bootPartition: ids.boot });
     const boot = join(work, 'boot-partition');
