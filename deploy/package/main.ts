@@ -9,6 +9,7 @@ import { runProgram } from '../../shared/process/run-program.ts';
 import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
 import { parseSecretKey } from '../../shared/update/minisign.ts';
 import { makeBundle } from './bundle.ts';
+import { commitTime } from './commit-time.ts';
 import { type Published, packConnector } from './connector.ts';
 import { hubDeb } from './hub.ts';
 import { installModules } from './modules.ts';
@@ -28,7 +29,6 @@ const USAGE = `npm run package [-- OPTIONS]
 `;
 const NAMES = ['svc', 'hub', 'connector'];
 const BUILD_MS = 10 * 60_000;
-const GIT_MS = 10_000;
 const MIB = 1024 * 1024;
 
 const checkout = join(import.meta.dirname, '../..');
@@ -88,13 +88,6 @@ function readPublished(name: string | undefined, url: string | undefined): Publi
   return { name, url };
 }
 
-/** The time of every file in the packages, seconds: that of the commit, unless SOURCE_DATE_EPOCH says another. */
-async function commitTime(): Promise<number> {
-  const told = process.env['SOURCE_DATE_EPOCH'];
-  if (told !== undefined && /^\d{1,11}$/.test(told)) return Number(told);
-  return Number(await runProgram('git', ['-C', checkout, 'log', '-1', '--format=%ct'], GIT_MS));
-}
-
 /** The keys of minisign that a bundle is signed with, from their files. */
 async function readKeys(secret: string, next: string | null) {
   const pub = join(checkout, 'deploy/update-keys', `${basename(secret, extname(secret))}.pub`);
@@ -114,7 +107,7 @@ async function build(): Promise<string> {
 async function makePackages({ arches, only, out, fast, ...options }: Options): Promise<string[]> {
   const packageJson = parseJson(await readFile(join(checkout, 'package.json'), 'utf8'));
   const version = String(memberOf(packageJson, 'version'));
-  const epoch = await commitTime();
+  const epoch = await commitTime(checkout);
   const dist = options.dist ?? (await build());
   await mkdir(join(checkout, 'node_modules/.cache/package'), { recursive: true });
   // npm takes a folder that is reached by a link for another package.

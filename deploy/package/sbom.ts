@@ -74,6 +74,26 @@ export async function sbom({ name, version, license, packages, epoch }: SbomInpu
     components.push(npmComponent(each));
     for (const inside of await insideOf(each)) components.push(insideComponent(each, inside));
   }
+  return documentOf(
+    { name, version, epoch, type: 'application', licenses: [{ license: { id: license } }] },
+    components,
+  );
+}
+
+interface Head {
+  readonly name: string;
+  readonly version: string;
+  /** Seconds. */
+  readonly epoch: number;
+  readonly type: 'application' | 'operating-system';
+  readonly licenses: readonly unknown[];
+}
+
+/** The text of a list, in an order and with a number that depend on nothing but the content. */
+export function documentOf(
+  { name, version, epoch, type, licenses }: Head,
+  components: readonly Component[],
+): string {
   const unique = [...new Map(components.map((each) => [each['bom-ref'], each])).values()];
   const body = {
     bomFormat: 'CycloneDX',
@@ -81,23 +101,17 @@ export async function sbom({ name, version, license, packages, epoch }: SbomInpu
     version: 1,
     metadata: {
       timestamp: new Date(epoch * 1000).toISOString(),
-      component: {
-        type: 'application',
-        'bom-ref': `${name}@${version}`,
-        name,
-        version,
-        licenses: [{ license: { id: license } }],
-      },
+      component: { type, 'bom-ref': `${name}@${version}`, name, version, licenses },
     },
     components: unique.toSorted((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
   };
-  // One that depends on nothing but the content, in the form of a UUID of version 8.
+  // In the form of a UUID of version 8.
   const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
   const serial = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
   return `${JSON.stringify({ ...body, serialNumber: `urn:uuid:${serial}` }, null, 1)}\n`;
 }
 
-interface Component extends Readonly<Record<string, unknown>> {
+export interface Component extends Readonly<Record<string, unknown>> {
   readonly 'bom-ref': string;
 }
 

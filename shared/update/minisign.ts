@@ -7,6 +7,8 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { isWeakKey } from '../auth/weak-key.ts';
 
 /**
@@ -36,6 +38,11 @@ export interface PublicKey {
 }
 
 export interface SecretKey extends PublicKey {}
+
+/** Of a file that is too large for memory: its BLAKE2b-512. */
+export interface Digest {
+  readonly blake2b512: Buffer;
+}
 
 /** @throws Error with a sentence, for a text that is no public key of minisign */
 export function parsePublicKey(text: string): PublicKey {
@@ -85,7 +92,7 @@ export function makeKeys(id: Buffer): { readonly publicText: string; readonly se
  * The text of a signature, of the newer kind (`ED`).
  * @param comment one line, which the signature covers
  */
-export function signText(content: Buffer, { id, key }: SecretKey, comment: string): string {
+export function signText(content: Buffer | Digest, { id, key }: SecretKey, comment: string): string {
   const signature = sign(null, hashed(content), key);
   const head = Buffer.concat([Buffer.from(PREHASHED), Buffer.from(id, 'hex').toReversed(), signature]);
   const whole = sign(null, Buffer.concat([signature, Buffer.from(comment)]), key);
@@ -97,7 +104,11 @@ export function signText(content: Buffer, { id, key }: SecretKey, comment: strin
  * @returns its trusted comment
  * @throws Error with a sentence: not readable, of no known key, not of this content
  */
-export function verifyText(content: Buffer, signatureText: string, keys: readonly PublicKey[]): string {
+export function verifyText(
+  content: Buffer | Digest,
+  signatureText: string,
+  keys: readonly PublicKey[],
+): string {
   const [untrusted = '', first = '', trusted = '', last = ''] = lines(signatureText);
   if (!untrusted.startsWith(UNTRUSTED) || !trusted.startsWith(TRUSTED))
     throw new Error('The signature is no signature of minisign.');
@@ -110,7 +121,9 @@ export function verifyText(content: Buffer, signatureText: string, keys: readonl
   const signature = head.subarray(2 + ID_BYTES);
   const candidates = keys.filter((key) => key.id === id);
   if (candidates.length === 0) throw new Error(`It is signed by the key ${id}, which is not trusted here.`);
-  const signed = algorithm === LEGACY ? content : hashed(content);
+  const signed = algorithm === PREHASHED ? hashed(content) : content;
+  if (!Buffer.isBuffer(signed))
+    throw new Error('The signature is of the older kind: sign it with minisign -S -H.');
   const comment = trusted.slice(TRUSTED.length);
   const covered = Buffer.concat([signature, Buffer.from(comment)]);
   // Two keys may have one id.
@@ -121,8 +134,15 @@ export function verifyText(content: Buffer, signatureText: string, keys: readonl
   return comment;
 }
 
-function hashed(content: Buffer): Buffer {
-  return createHash('blake2b512').update(content).digest();
+function hashed(content: Buffer | Digest): Buffer {
+  return Buffer.isBuffer(content) ? createHash('blake2b512').update(content).digest() : content.blake2b512;
+}
+
+/** @returns what `signText` and `verifyText` take of a file of any size */
+export async function digestOf(path: string): Promise<Digest> {
+  const hash = createHash('blake2b512');
+  await pipeline(createReadStream(path), hash);
+  return { blake2b512: hash.digest() };
 }
 
 function algorithmOf(bytes: Buffer): string {

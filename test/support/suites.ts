@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SLOW = ['attack', 'cli', 'clients', 'connector', 'e2e', 'fault', 'hub', 'sim', 'video'];
 
 /** Each a command of its own: `machine` needs the network and both cores, `cluster` programs that few machines have. */
-const APART = ['cluster', 'machine'];
+const APART = ['cluster', 'image', 'machine'];
 
 /** How many files run at once at most (test/support/when-idle.ts). */
 const SUITES = { quick: { timeout: 120_000, jobs: 5 }, slow: { timeout: 120_000, jobs: 6 } } as const;
