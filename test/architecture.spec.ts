@@ -369,7 +369,7 @@ describe('architecture', () => {
     const roots = [
       /^(?:connector|residual|(?:front|residual)\/[a-z]+)\/main\.ts$/,
       /^bin\//,
-      /^deploy\/(?:build|package)\//,
+      /^deploy\/(?:build|image|package)\//,
       // A program that runs once.
       /^residual\/vision\/check-model\.ts$/,
       // Hands it on to a thread.

@@ -40,7 +40,7 @@ export interface PublicKey {
 export interface SecretKey extends PublicKey {}
 
 /** Of a file that is too large for memory: its BLAKE2b-512. */
-export interface Digest {
+interface Digest {
   readonly blake2b512: Buffer;
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { noVirtualBoard, VirtualBoard, type VirtualBoardName } from '../support/virtual-board.ts';
 
-/** The image, of `npm run image -- --plain`; test/image/main.ts makes it where nobody names one. */
+/** The image, of `npm run image -- --plain`. */
 const image = process.env['SVC_TEST_IMAGE'];
 const board: VirtualBoardName = image?.includes('amd64') === true ? 'generic-amd64' : 'generic-arm64';
 const CARD = 'name: Field drone 7\nhotspot: {passphrase: guests only}\n';
