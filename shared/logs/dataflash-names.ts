@@ -65,16 +65,21 @@ const OWN_CODES: Readonly<Record<string, string>> = {
   '22 4': 'the circle could not begin',
   '22 5': 'the destination is outside of the fence',
   '22 6': 'RTL has no rangefinder',
+  '24 0': 'the first',
+  '24 1': 'the second',
+  '24 2': 'the third',
   '25 1': 'a motor has lost thrust',
   '30 1': 'detected',
 };
 
 /** What an ERR says; `resolved` for the end of one. A code without words is a number. */
 export function dataflashErrorWords(subsystem: number, code: number): string {
+  const own = OWN_CODES[`${subsystem} ${code}`];
+  if (own !== undefined) return own;
   if (code === 0) return 'resolved';
   if (DATAFLASH_FAILSAFES[subsystem] !== undefined && code === 1) return 'occurred';
   if (subsystem === FLIGHT_MODE) return `mode ${code} was refused`;
-  return OWN_CODES[`${subsystem} ${code}`] ?? CODES[code] ?? `code ${code}`;
+  return CODES[code] ?? `code ${code}`;
 }
 
 const FAMILIES: Readonly<Record<string, Family>> = {

@@ -134,7 +134,8 @@ function leanOf(
 }
 
 const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
-  PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: row.text('Name'), value })),
+  PARM: (row) =>
+    factOf(row, 'Value', (value) => ({ kind: 'param', name: row.text('Name'), value, of: 'PARM.Value' })),
   MSG: (row) => factsOfMessage(row.text('Message')),
   MODE: (row) => [{ kind: 'mode', mode: row.number('ModeNum', 'Mode') }],
   EV: (row) => factsOfEvent(row.number('Id')),
@@ -222,7 +223,10 @@ function factsOfEvent(id: number): readonly Fact[] {
         { kind: 'armed', armed: true },
       ];
     case DATAFLASH_EVENT.DISARMED:
-      return [{ kind: 'armed', armed: false }];
+      return [
+        { kind: 'armed', armed: true },
+        { kind: 'armed', armed: false },
+      ];
     case DATAFLASH_EVENT.LAND_COMPLETE:
       return [{ kind: 'landed', landed: true }];
     case DATAFLASH_EVENT.TAKEOFF:
@@ -251,9 +255,13 @@ function factsOfError(subsystem: number, code: number): readonly Fact[] {
   return [
     { kind: 'event', event: 'error', text },
     ...(what !== undefined && active ? [{ kind: 'verdict', what, text, of } as const] : []),
+    // It lies on the ground and disarms; the log may end with that.
+    ...(subsystem === CRASH_CHECK && code === CRASHED ? [{ kind: 'landed', landed: true } as const] : []),
   ];
 }
 
+const CRASH_CHECK = 12;
+const CRASHED = 1;
 /** Subsystems whose ERR is a finding. */
 const ERROR_VERDICTS: Readonly<Record<number, Verdict>> = {
   3: 'trouble',

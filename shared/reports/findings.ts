@@ -14,6 +14,8 @@ export interface Judged {
   /** PX4: it hovers. */
   readonly rotary: boolean | null;
   readonly params: ReadonlyMap<string, number>;
+  /** What the parameter that was told just now had before; null: it is the first, or the same. */
+  readonly changedFrom: number | null;
   readonly armed: boolean | null;
   readonly landed: boolean | null;
   /** By its name. */
@@ -79,13 +81,19 @@ const AP_BATTERY = `${AP}failsafe-battery.html`;
 const AP_CRASH = `${AP}crash_check.html`;
 const AP_THRUST = `${AP}thrust-loss-yaw-imbalance.html`;
 const AP_ANALYZER = 'https://github.com/ArduPilot/ardupilot/blob/Copter-4.0.7/Tools/LogAnalyzer/tests';
+const AP_PARAMS = `${AP}parameters.html`;
 const PX4 = 'https://docs.px4.io/main/en/';
 const PX4_ESTIMATOR = 'https://github.com/PX4/PX4-Autopilot/blob/main/msg/EstimatorStatus.msg';
 const PX4_REVIEW = `${PX4}log/flight_review.html`;
 const PX4_DETECTOR = `${PX4}config/safety.html#failure-detector`;
 
+/** A bound of ours: the document says what to look at, not from which number on. */
+const ours = (document: string): string => `ours, after ${document}`;
+
 /** ArduPilot's FS_EKF_THRESH where the log does not have it (ArduCopter/config.h). */
 const EKF_THRESHOLD = 0.8;
+/** EKF_CHECK_ITERATIONS_MAX at 10 Hz (ArduCopter/ekf_check.cpp). */
+const EKF_CHECK_S = 1;
 /** Full, V: a pack has as many cells as it takes. */
 const FULL_CELL = 4.3;
 /** Modes in which a copter tips over by will. */
@@ -95,6 +103,8 @@ const GLITCH_M = 25;
 /** Of the range of the outputs. */
 export const SATURATED = 0.92;
 const FAR_BELOW = 0.5;
+/** Degrees from the attitude that was wanted. */
+export const ASTRAY = 15;
 const MAX_OUTPUTS = 32;
 /** Of a motor that flies a vehicle. */
 export const WORKING_RPM = 1000;
@@ -119,6 +129,27 @@ const FAILSAFE_ADVICE: readonly (readonly [RegExp, string])[] = [
 /** In the order from cause to effect, which decides where two begin at once. */
 export const RULES: readonly Rule[] = [
   {
+    name: 'parameter',
+    firmware: null,
+    source: `${AP_PARAMS}#servo1-function`,
+    advice: 'Find out who set it: nothing that a motor or a failsafe needs is changed in flight.',
+    unit: '',
+    join: Infinity,
+    levels: ['info', 'critical'],
+    limit: () => 'An output without the function of a motor (33 to 40, 82 to 85) does not turn one.',
+    text: ({ worst }, _, name) => `${name} was changed in flight${worst.note}.`,
+    ...when('param', ({ name, value }, { changedFrom, landed }) => {
+      if (changedFrom === null || landed === true) return null;
+      const isTaken = name.startsWith('SERVO') && motorOf(changedFrom) > 0 && motorOf(value) === 0;
+      return {
+        value: 1,
+        bounds: isTaken ? [0, 0] : [0],
+        key: name,
+        note: ` from ${rounded(changedFrom)} to ${rounded(value)}`,
+      };
+    }),
+  },
+  {
     name: 'brown-out',
     firmware: null,
     source: `${AP_ANALYZER}/TestVCC.py`,
@@ -126,7 +157,8 @@ export const RULES: readonly Rule[] = [
       'Feed the autopilot from a supply of its own; take servos and cameras off it; check plug and power module.',
     unit: 'V',
     beyond: 'below',
-    limit: () => 'It should not fall below 4.6 V, nor 0.3 V below what it was (ArduPilot LogAnalyzer).',
+    limit: () =>
+      'It should not fall below 4.6 V, nor 0.3 V below what it was (ArduPilot LogAnalyzer), and never below 4.3 V (BRD_VBUS_MIN).',
     text: ({ worst }) => `The supply of the autopilot fell to ${volts(worst.value)}.`,
     ...when('board', (fact, { board }) =>
       board === null || fact.volts !== board.last
@@ -144,13 +176,14 @@ export const RULES: readonly Rule[] = [
     beyond: 'below',
     limit: ({ params, restingVolts }) =>
       limitsOf(params) === null
-        ? `A LiPo cell should stay above 3.3 V under load, and never be below 3.0 V; by ${volts(restingVolts ?? undefined)} at arming it has ${cellsOf(restingVolts ?? 0)}, and the vehicle has no limits of its own.`
+        ? `A LiPo cell should stay above 3.3 V under load (MOT_BAT_VOLT_MIN), and never be below 3.0 V; by ${volts(restingVolts ?? undefined)} at arming it has ${cellsOf(restingVolts ?? 0)}, and the vehicle has no limits of its own.`
         : `The vehicle's own limits are ${volts(params.get('BATT_LOW_VOLT'))} (BATT_LOW_VOLT) and ${volts(params.get('BATT_CRT_VOLT'))} (BATT_CRT_VOLT).`,
     text: ({ worst }) => `The battery sagged to ${volts(worst.value)}${worst.note}.`,
     ...when('voltage', (fact, { params, restingVolts, amps, firmware }) => {
       const cells = cellsOf(restingVolts ?? 0);
       const bounds = limitsOf(params) ?? (cells > 1 && firmware !== null ? [3.3 * cells, 3 * cells] : null);
-      if (bounds === null) return null;
+      // Nobody takes off with an empty pack: it has not so many cells, or is not measured.
+      if (bounds === null || (limitsOf(params) === null && (restingVolts ?? 0) < bounds[0])) return null;
       return { value: fact.volts, bounds, note: amps === null ? '' : ` at ${amps.toFixed(0)} A` };
     }),
   },
@@ -183,7 +216,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'ESC',
     firmware: null,
-    source: `${AP}common-esc-telemetry.html`,
+    source: ours(`${AP}common-esc-telemetry.html`),
     advice: 'Check that motor, its ESC, their wires and bearings before the next flight.',
     unit: 'rpm',
     beyond: 'below',
@@ -203,7 +236,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'motor lost',
     firmware: null,
-    source: AP_THRUST,
+    source: ours(AP_THRUST),
     advice: 'Check that motor, its propeller and its ESC before the next flight.',
     unit: 'µs',
     hold: 0.4,
@@ -221,7 +254,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'motor lost',
     firmware: 'px4',
-    source: PX4_DETECTOR,
+    source: ours(PX4_DETECTOR),
     advice: 'Check that motor, its propeller and its ESC before the next flight.',
     unit: '',
     hold: 0.4,
@@ -255,6 +288,8 @@ export const RULES: readonly Rule[] = [
     source: AP_VIBRATION,
     advice: 'Balance propellers and motors, tighten what is loose, and mount the autopilot on dampers.',
     unit: 'm/s²',
+    // "Mostly below": a touch of the ground is no vibration.
+    hold: 1,
     limit: () => 'Up to 30 m/s² is acceptable, above 60 m/s² nearly always a problem (ArduPilot).',
     text: ({ worst }) => `The vibration was up to ${worst.value.toFixed(1)} m/s².`,
     ...when('vibration', ({ level }) => ({ value: level, bounds: [30, 60] })),
@@ -363,7 +398,8 @@ export const RULES: readonly Rule[] = [
     source: AP_EKF,
     advice: 'Calibrate the compass away from iron, and look at its field.',
     unit: '',
-    limit: (flight) => `The limit is ${thresholdOf(flight)} (FS_EKF_THRESH).`,
+    hold: EKF_CHECK_S,
+    limit: (flight) => `The limit is ${thresholdOf(flight)} (FS_EKF_THRESH) for ${EKF_CHECK_S} s.`,
     text: ({ worst }) => `The compass variance of the EKF was up to ${worst.value.toFixed(2)}.`,
     ...when('ekf', ({ compass, of }, flight) => ({
       value: compass,
@@ -393,11 +429,14 @@ export const RULES: readonly Rule[] = [
     source: AP_EKF,
     advice: 'Look at vibration, compass and GPS at that time: one of them misled the estimator.',
     unit: '',
-    levels: ['critical'],
+    worseHold: EKF_CHECK_S,
     limit: (flight) =>
-      `The check fails at ${thresholdOf(flight)} (FS_EKF_THRESH) of two of compass, position and velocity, or at twice that of the velocity.`,
+      `The check fails at ${thresholdOf(flight)} (FS_EKF_THRESH) of two of compass, position and velocity, or at twice that of the velocity, for ${EKF_CHECK_S} s.`,
     text: ({ worst }) => `The variances of the EKF reached ${worst.value.toFixed(2)}.`,
-    ...when('ekf', (fact, flight) => ({ value: ardupilotVariance(fact), bounds: [thresholdOf(flight)] })),
+    ...when('ekf', (fact, flight) => ({
+      value: ardupilotVariance(fact),
+      bounds: [thresholdOf(flight), thresholdOf(flight)],
+    })),
   },
   {
     name: 'EKF',
@@ -417,12 +456,14 @@ export const RULES: readonly Rule[] = [
       'Before it, look for a motor at its limit, a lost propeller, or a loose arm: the vehicle did not follow.',
     unit: '°',
     hold: 0.5,
-    limit: () => 'Above 30° for 2 s ArduPilot takes it for a crash.',
+    worseHold: 2,
+    limit: () =>
+      `More than ${ASTRAY}° is bad tuning or a fault (ours); above 30° for 2 s ArduPilot takes it for a crash.`,
     text: ({ worst }) => `The attitude was up to ${worst.value.toFixed(0)}° away from what was wanted.`,
     ...when('attitude', (_, flight) => {
       const { attitudeError, landed } = flight;
       if (attitudeError === null || landed === true || !hovers(flight)) return null;
-      return { value: attitudeError, bounds: [15, 30] };
+      return { value: attitudeError, bounds: [ASTRAY, 30] };
     }),
   },
   {
@@ -457,10 +498,10 @@ export const RULES: readonly Rule[] = [
   {
     name: 'impact',
     firmware: null,
-    source: AP_LOGS,
+    source: ours(AP_LOGS),
     advice: 'Look at frame, propellers and sensors before the next flight.',
     unit: 'm/s²',
-    limit: () => 'A flight stays far below 6 g (59 m/s²); 12 g are a crash.',
+    limit: () => 'A flight stays far below 6 g (59 m/s²); a hard landing has 6 to 12 g, a crash more (ours).',
     text: ({ worst }) => `A shock of ${(worst.value / 9.81).toFixed(1)} g hit the vehicle.`,
     ...when('acceleration', ({ length }) => ({ value: length, bounds: [58.8, 117.7] })),
   },

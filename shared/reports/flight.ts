@@ -5,6 +5,7 @@ import { Correlation } from './correlation.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact, FactOf, FactSink, Firmware, LogKind } from './facts.ts';
 import {
+  ASTRAY,
   Findings,
   type Judged,
   type Motor,
@@ -63,20 +64,23 @@ export class Flight implements FactSink, Judged {
   readonly rpms: number[] = [];
   readonly worked = new Set<number>();
   readonly params = new Map<string, number>();
+  changedFrom: number | null = null;
   readonly outputSums: number[] = Array.from({ length: OUTPUTS }, () => 0);
   outputSamples = 0;
   motors: readonly Motor[] = [];
 
-  readonly #findings = new Findings();
+  #findings = new Findings();
   #layout: MotorLayout | null = null;
-  readonly #vibration = new Extreme('max');
-  readonly #voltage = new Extreme('min');
-  readonly #cell = new Extreme('min');
-  readonly #satellites = new Extreme('min');
-  readonly #hdop = new Extreme('max');
+  #vibration = new Extreme('max');
+  #voltage = new Extreme('min');
+  #cell = new Extreme('min');
+  #satellites = new Extreme('min');
+  #hdop = new Extreme('max');
   #isCut = false;
+  /** It has not followed once: what the motors do then is no balance. */
+  #isAstray = false;
   readonly #track = new Track();
-  readonly #speed = new Extreme('max');
+  #speed = new Extreme('max');
   readonly #clips = new Map<number, { last: number; added: number }>();
   readonly #glitches = new Map<'ekf' | 'error', { count: number; active: boolean }>();
   readonly #active = new Set<string>();
@@ -217,8 +221,7 @@ export class Flight implements FactSink, Judged {
         this.#onClock(fact.utcMs - at * 1000);
         return true;
       case 'param':
-        if (PARAMS.test(fact.name)) this.params.set(fact.name, fact.value);
-        this.#layout = null;
+        this.#onParam(fact.name, fact.value);
         return true;
       case 'armed':
         this.#onArmed(at, fact.armed);
@@ -312,6 +315,7 @@ export class Flight implements FactSink, Judged {
                 Math.abs(turned(fact.roll - this.#desired.roll)),
                 Math.abs(fact.pitch - this.#desired.pitch),
               );
+        this.#isAstray ||= this.landed !== true && (this.attitudeError ?? 0) > ASTRAY;
         break;
       case 'esc':
         if (fact.index < MAX_ESCS) this.#onEsc(fact.index, fact.rpm);
@@ -356,12 +360,37 @@ export class Flight implements FactSink, Judged {
   #onArmed(at: number, armed: boolean): void {
     if (armed === this.armed) return;
     const isFirst = this.armed === null;
+    if (isFirst && !armed) this.#forgetGround();
+    // ArduCopter tells each takeoff.
+    if (armed && !isFirst && this.log === 'dataflash' && this.family === 'copter') this.landed = true;
     if (armed) this.#list(at, 'armed', isFirst ? 'before the log begins' : '');
     else if (!isFirst) this.#list(at, 'disarmed', '');
     if (armed) this.#armedAt = isFirst ? 0 : at;
     else if (this.armed === true) this.#armedS += at - this.#armedAt;
     this.armed = armed;
     this.#track.interrupt();
+  }
+
+  /** What was told before the first arming was not of a flight: a log may begin long before its receiver has a fix. */
+  #forgetGround(): void {
+    this.#findings = new Findings();
+    this.#vibration = new Extreme('max');
+    this.#voltage = new Extreme('min');
+    this.#cell = new Extreme('min');
+    this.#satellites = new Extreme('min');
+    this.#hdop = new Extreme('max');
+    this.#speed = new Extreme('max');
+    this.#volts = this.#used = this.#field = this.#fix = this.board = null;
+    this.#glitches.clear();
+    this.#clips.clear();
+  }
+
+  #onParam(name: string, value: number): void {
+    const known = this.params.get(name);
+    this.changedFrom = known === undefined || known === value ? null : known;
+    if (!PARAMS.test(name)) return;
+    this.params.set(name, value);
+    this.#layout = null;
   }
 
   #onLanded(at: number, landed: boolean): void {
@@ -408,9 +437,9 @@ export class Flight implements FactSink, Judged {
     if (rpm > WORKING_RPM) this.worked.add(index);
   }
 
-  /** One that is at its limit, or not yet at work, says nothing about balance. */
+  /** One that is at its limit, or not yet at work, says nothing about balance; nor does a vehicle that does not follow any more. */
   #onOutputs(pwm: readonly number[]): void {
-    if (this.motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
+    if (this.#isAstray || this.motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
     for (const [index, value] of pwm.entries())
       this.outputSums[index] = (this.outputSums[index] ?? 0) + value;
     this.outputSamples++;

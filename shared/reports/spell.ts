@@ -29,6 +29,8 @@ export interface SpellOptions {
   readonly beyond?: 'above' | 'below';
   /** s that it must last. */
   readonly hold?: number;
+  /** s that it must be beyond the second bound without a break; shorter, it counts as beyond the first. */
+  readonly worseHold?: number;
   /** What is interrupted for less is one, s. */
   readonly join?: number;
   /** It is a state, which lasts until something else is said. */
@@ -42,14 +44,18 @@ export interface SpellOptions {
 export class Spell {
   readonly #sign: 1 | -1;
   readonly #hold: number;
+  readonly #worseHold: number;
   readonly #join: number;
   readonly #lasts: boolean;
   #open: Found | null = null;
   #best: Found | null = null;
+  /** Since when it is beyond the second bound. */
+  #worseFrom: number | null = null;
 
-  constructor({ beyond = 'above', hold = 0, join = 1, lasts = false }: SpellOptions) {
+  constructor({ beyond = 'above', hold = 0, worseHold = 0, join = 1, lasts = false }: SpellOptions) {
     this.#sign = beyond === 'above' ? 1 : -1;
     this.#hold = hold;
+    this.#worseHold = worseHold;
     this.#join = join;
     this.#lasts = lasts;
   }
@@ -57,7 +63,7 @@ export class Spell {
   take(at: number, sample: Sample): void {
     const { value, bounds } = sample;
     if (!Number.isFinite(value)) return;
-    const level = this.#isBeyond(value, bounds[1]) ? 2 : this.#isBeyond(value, bounds[0]) ? 1 : 0;
+    const level = this.#levelOf(at, value, bounds);
     if (level === 0) {
       if (this.#lasts) this.#close(at);
       else if (this.#open !== null && at - this.#open.to > this.#join) this.#close();
@@ -77,6 +83,12 @@ export class Spell {
   found(end: number): Found | null {
     this.#close(this.#lasts ? end : undefined);
     return this.#best;
+  }
+
+  #levelOf(at: number, value: number, [first, second]: Sample['bounds']): 0 | 1 | 2 {
+    this.#worseFrom = this.#isBeyond(value, second) ? (this.#worseFrom ?? at) : null;
+    if (this.#worseFrom !== null && at - this.#worseFrom >= this.#worseHold) return 2;
+    return this.#worseFrom !== null || this.#isBeyond(value, first) ? 1 : 0;
   }
 
   #isBeyond(value: number, bound: number | undefined): boolean {

@@ -288,7 +288,7 @@ const READERS: Readonly<Record<number, FactReader>> = {
   [MSG.PARAM_VALUE]: (payload, firmware) => {
     const { name, type } = decodeParamValue(payload);
     if (firmware === 'px4' && type !== PARAM_REAL32) return [];
-    return [{ kind: 'param', name, value: payload.f32(0) }];
+    return [{ kind: 'param', name, value: payload.f32(0), of: 'PARAM_VALUE.param_value' }];
   },
 };
 

@@ -97,7 +97,7 @@ class UlogReader {
 
   #param({ name, type, view, at, size }: Keyed): void {
     if (type !== 'float' || size !== 4) return;
-    const param = { kind: 'param', name, value: view.getFloat32(at, true) } as const;
+    const param = { kind: 'param', name, value: view.getFloat32(at, true), of: 'parameter.value' } as const;
     if (this.#isTold) this.#sink.take(this.#at, param);
     else if (this.#params.length < MAX_PARAMS) this.#params.push(param);
   }

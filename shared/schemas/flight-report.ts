@@ -138,7 +138,11 @@ export const flightReport = {
               unit: { type: 'string' },
             },
           },
-          source: { type: 'string', description: 'address of the document that the rule follows' },
+          source: {
+            type: 'string',
+            description:
+              'address of the document that the rule follows; `ours, after` it: its number is not there',
+          },
           advice: { type: 'string', description: 'what to do' },
         },
       },

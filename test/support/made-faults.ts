@@ -46,6 +46,8 @@ type Change = (moment: Moment, s: number) => void;
 
 interface Flown {
   readonly change: Change;
+  /** Before the takeoff too. */
+  readonly always?: boolean;
   /** The log ends then, as if there were no more power. */
   readonly cut?: number;
   /** The vehicle disarms itself. */
@@ -53,9 +55,11 @@ interface Flown {
   /** ERR by subsystem and code, and MSG, with their times. */
   readonly errors?: readonly (readonly [at: number, subsystem: number, code: number])[];
   readonly texts?: readonly (readonly [at: number, text: string])[];
+  /** ArduPilot: PARM of a moment; at 0 beside those of each flight. */
+  readonly params?: readonly (readonly [at: number, name: string, value: number])[];
 }
 
-function momentAt(s: number, { change }: Flown): Moment {
+function momentAt(s: number, { change, always = false }: Flown): Moment {
   const aloft = s > TAKEOFF_S && s < LAND_S;
   const sway = Math.sin(s * 1.3);
   const throttle = aloft ? HOVER : 1150;
@@ -79,7 +83,7 @@ function momentAt(s: number, { change }: Flown): Moment {
     acceleration: 9.8,
     radio: true,
   };
-  if (s > TAKEOFF_S) change(moment, s);
+  if (s > TAKEOFF_S || always) change(moment, s);
   return moment;
 }
 
@@ -112,6 +116,8 @@ function dataflash(flown: Flown): Buffer {
     for (const [at, Subsys, ECode] of flown.errors ?? [])
       if (isNow(s, at)) log.write('ERR', s, { Subsys, ECode });
     for (const [at, Message] of flown.texts ?? []) if (isNow(s, at)) log.write('MSG', s, { Message });
+    for (const [at, Name, Value] of flown.params ?? [])
+      if (isNow(s, at)) log.write('PARM', s, { Name, Value });
     log.write('ATT', s, { DesRoll: 0, Roll: now.roll, AEKF: 3 });
     log.write('RCOU', s, Object.fromEntries(now.motors.map((us, motor) => [`C${motor + 1}`, us])));
     log.write('IMU', s, { AccZ: -now.acceleration, GH: 1, AH: 1, GHz: 1000, AHz: 1000 });
@@ -137,10 +143,12 @@ function dataflash(flown: Flown): Buffer {
     const [Lat, Lng] = [47 + now.north / 111_195, 8];
     const aloft = now.height > 0;
     const time = { GWk: 2400, GMS: 1000 + s * 1000 };
+    // As each log that begins before the arming.
+    const hasFix = s > 2;
     log.write('GPS', s, {
-      Status: 3,
-      NSats: now.satellites,
-      HDop: now.hdop,
+      Status: hasFix ? 3 : 1,
+      NSats: hasFix ? now.satellites : 0,
+      HDop: hasFix ? now.hdop : 99.99,
       Lat,
       Lng,
       Alt: 400 + now.height,
@@ -218,6 +226,36 @@ const ramp = (s: number, from: number, to: number): number =>
 
 const FLOWN = {
   healthy: { change: () => undefined },
+  'a gust and a hard touch': {
+    change: (now, s) => {
+      if (s > 30 && s < 30.4) now.roll = 40;
+      if ((s > 30 && s < 30.8) || (s > 55 && s < 55.8)) now.vibration = 45;
+      if (s > 30 && s < 30.8) now.compassRatio = 0.95;
+    },
+  },
+  'no battery monitor': {
+    change: (now) => {
+      now.volts = 5.9;
+    },
+    always: true,
+    params: [
+      [0, 'BATT_LOW_VOLT', 0],
+      [0, 'BATT_CRT_VOLT', 0],
+    ],
+  },
+  'a motor that was taken away': {
+    change: (now, s) => {
+      if (s < 30) return;
+      now.motors = [1000, 1300, 1700, 1600];
+      now.roll = -120 * ramp(s, 30.2, 32.2);
+      now.height = 10 - 10 * ramp(s, 30.5, 33);
+      if (s > 33 && s < 33.2) now.acceleration = 150;
+    },
+    params: [[30, 'SERVO1_FUNCTION', 1]],
+    errors: [[34, 12, 1]],
+    // It disarms and closes the log.
+    cut: 34.05,
+  },
   'battery sag and brown-out': {
     change: (now, s) => {
       now.volts -= 2.4 * ramp(s, 28, 32);
@@ -304,6 +342,14 @@ const made = (
 
 export const MADE_FAULTS: readonly MadeFault[] = [
   ...made('healthy', 0, [], []),
+  ...made('a gust and a hard touch', 0, [], []),
+  ...made('no battery monitor', 0, [], []).slice(0, 1),
+  ...made(
+    'a motor that was taken away',
+    30,
+    ['parameter', 'attitude', 'tipped over', 'impact', 'crash'],
+    [],
+  ).slice(0, 1),
   ...made(
     'battery sag and brown-out',
     29.8,
