@@ -228,10 +228,12 @@ const FLOWN = {
   healthy: { change: () => undefined },
   'a gust and a hard touch': {
     change: (now, s) => {
-      if (s > 30 && s < 30.4) now.roll = 40;
+      // Lifted by hand, armed.
+      if ((s > 3.2 && s < 4.8) || (s > 30 && s < 30.4)) now.roll = 40;
       if ((s > 30 && s < 30.8) || (s > 55 && s < 55.8)) now.vibration = 45;
       if (s > 30 && s < 30.8) now.compassRatio = 0.95;
     },
+    always: true,
   },
   'no battery monitor': {
     change: (now) => {
@@ -246,7 +248,7 @@ const FLOWN = {
   'a motor that was taken away': {
     change: (now, s) => {
       if (s < 30) return;
-      now.motors = [1000, 1300, 1700, 1600];
+      now.motors = [1000, 1150, 1850, 1600];
       now.roll = -120 * ramp(s, 30.2, 32.2);
       now.height = 10 - 10 * ramp(s, 30.5, 33);
       if (s > 33 && s < 33.2) now.acceleration = 150;
