@@ -38,6 +38,7 @@ describe("the hub's table", () => {
       'turn.post',
       'sign-in.post',
       'sign-in.answer.post',
+      'sign-in.token.post',
     ]);
     const unsure = rows.filter(({ method, audited }) => method !== 'GET' && !audited);
     // The first sets a cookie and changes nothing. The other's handler records it as far as it can: a full disk must not hold up a stop.
