@@ -80,6 +80,11 @@ export class S3Server {
       const behind = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
         const { statusCode: status = 0 } = answer;
         this.#answers.push({ operation, status });
+        // Whoever asked has gone meanwhile.
+        if (res.destroyed) {
+          answer.destroy();
+          return;
+        }
         res.writeHead(status, answer.headers);
         pipeline(answer, res, (error) => error && res.destroy());
       });
