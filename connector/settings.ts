@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isLoopbackName } from '../shared/auth/asked-address.ts';
 import { isDeviceId } from '../shared/device-id.ts';
+import { isLoopback } from './loopback.ts';
 import { TOOLSETS, type Toolset } from './toolsets.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
@@ -152,9 +152,7 @@ function checkResource(
   token: string | null,
 ): void {
   const url = URL.canParse(resource) ? new URL(resource) : null;
-  const isSafe =
-    url?.protocol === 'https:' ||
-    (url?.protocol === 'http:' && isLoopbackName(url.hostname.replace(/^\[|\]$/g, '')));
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (!isSafe || url?.href !== resource || url.search !== '' || url.hash !== '' || url.username !== '')
     throw new UsageError(`--resource ${resource}: it is an https address as https://ai.example.org/mcp`);
   if (target !== 'fleet' || transport !== 'http')

@@ -136,7 +136,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'bin/sim/camera': [['landscape']],
   connector: [
-    ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
+    ['denial.ts', 'loopback.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
     [
       'argument-types.ts',
       'audit',

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { messageOf } from '../../shared/errors.ts';
 import { type NodePlace, requestNode } from '../../shared/http/node-request.ts';
 import { memberOf, parseJson } from '../../shared/member.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** The hub of a fleet (docs/contract/fleet.md), as its callers ask it. */
 export interface HubPlace {
@@ -50,10 +50,6 @@ export function hubUrl(gcs: string | null, cloudUrl: string | null): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new Error(`${text}: plain http is for this machine only; use https.`);
   return url.href.replace(/\/$/, '');
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 export function hubHeaders({ credential }: HubPlace): Readonly<Record<string, string>> {

@@ -3,10 +3,11 @@ import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { isLoopback } from '../loopback.ts';
 import { type Settings, UsageError } from '../settings.ts';
 import { openCallerKeys } from './caller-keys.ts';
 import { FleetPlane } from './fleet-plane.ts';
-import { HubError, type HubPlace, hubUrl, isLoopback } from './hub.ts';
+import { HubError, type HubPlace, hubUrl } from './hub.ts';
 import { HubSession } from './hub-session.ts';
 
 const LIST_MS = 20_000;

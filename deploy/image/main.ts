@@ -19,7 +19,7 @@ import { kernelIn, makeSystem, place } from './system.ts';
 const USAGE = `npm run image -- --board NAME [OPTIONS]     as root
   --board NAME         ${Object.keys(BOARDS).join(', ')}
   --suite NAME         of Debian: bookworm (default), trixie
-  --mirror URL         of Debian's packages; with a folder of snapshot.debian.org, the same bytes at any time
+  --mirror URL         of Debian's packages; with a folder of snapshot.debian.org, the same packages at any time
   --packages DIR       with the svc_….deb of npm run package; default packages
   --out DIR            default packages
   --sign KEYFILE       of minisign, as for npm run package: FILE.minisig beside it
